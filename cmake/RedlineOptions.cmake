@@ -1,0 +1,25 @@
+# Flags every target of the tree shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+option(REDLINE_TESTS "build the tests" ON)
+option(REDLINE_BENCHMARKS "build the benchmarks" OFF)
+option(REDLINE_FUZZ "build the fuzz targets (clang)" OFF)
+set(REDLINE_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined or thread")
+
+# Bits are a contract: no compiler may fuse a multiply and an add that the source keeps apart.
+add_compile_options(-Wall -Wextra -ffp-contract=off)
+if(REDLINE_SANITIZE)
+  add_compile_options(-fsanitize=${REDLINE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${REDLINE_SANITIZE})
+endif()

@@ -1,0 +1,14 @@
+# redline_add_plugin(NAME sources...): one plugin file NAME.so, from this tree or against an install.
+function(redline_add_plugin name)
+  add_library(${name} MODULE ${ARGN})
+  target_link_libraries(${name} PRIVATE redline::redline)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  set_target_properties(${name} PROPERTIES
+    PREFIX ""
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  if(NOT REDLINE_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,-z,defs)  # a missing symbol is an error at the author's desk
+  endif()
+endfunction()

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words every other header uses. Standard library only, as all of include/redline.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "redline/error.hpp"
+
+namespace redline {
+inline namespace v1 {
+
+using Token = std::int32_t;
+using Node = std::int32_t;        // index into a Draft
+inline constexpr Node kRoot = 0;  // the last committed token
+inline constexpr Node kNone = -1;
+
+// What a plugin remembers about one sequence. The host owns it; its destructor is the `end` event.
+class REDLINE_API State {
+ public:
+  virtual ~State();
+};
+
+enum class Kind : std::uint8_t { DRAFTER, LENGTH, SAMPLER, RULE };
+
+class REDLINE_API Plugin {
+ public:
+  virtual ~Plugin();
+  const std::string& name() const { return name_; }
+  void name_as(std::string name) { name_ = std::move(name); }  // [before start] by the registry
+
+ private:
+  std::string name_ = "unnamed";
+};
+
+}  // namespace v1
+}  // namespace redline

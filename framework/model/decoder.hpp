@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decoder-only transformer: a shard of weights and forward(Batch). Target and draft alike;
+// prefill, plain decoding and verification alike. Knows nothing of speculation.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "device/device.hpp"
+#include "files/gguf.hpp"
+#include "kv/page_pool.hpp"
+#include "model/forward.hpp"
+#include "parallel/communicator.hpp"
+
+namespace redline::model {
+
+struct Shape {  // of the whole model
+  std::string architecture;  // "llama", "qwen2"
+  std::int32_t layers, hidden, heads, kv_heads, head_size, feed_forward, vocab, context;
+  kv::KvShape kv() const { return {layers, kv_heads, head_size}; }
+};
+
+// InputError: an architecture or tensor type this build does not know, with the known ones.
+Shape shape_of(const files::Gguf& file);
+
+struct MemoryNeed {  // bytes, before anything is loaded
+  std::int64_t weights, activations;
+};
+
+struct LoadOptions {
+  std::filesystem::path cache_folder;                          // packed weights, shared by processes
+  std::int32_t max_rows = 512;                                 // widest forward
+  std::int32_t max_positions = 4096;                           // of the rope table
+  std::function<void(double done, const std::string& what)> progress;  // may be empty
+};
+
+class Decoder final : public Forward {
+ public:
+  static MemoryNeed memory_need(const files::Gguf& file, const LoadOptions& options);
+  Decoder(const files::Gguf& file, device::Device& device, parallel::Communicator& ranks,
+          const LoadOptions& options);
+  ~Decoder() override;
+  Decoder(const Decoder&) = delete;  // holds the weights' mapping
+
+  const Shape& shape() const;
+  std::int32_t vocab() const override;
+  std::int32_t context() const override;
+  std::int32_t max_rows() const override;
+  kv::KvShape kv_shape() const override;
+  const Output& forward(const Batch& batch) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace redline::model

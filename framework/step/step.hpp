@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of draft and verify over a batch of sequences, in the order of docs/design.md: choose,
+// reserve, propose, lay out, forward, apply, judge, commit, observe, record.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kv/lease.hpp"
+#include "model/forward.hpp"
+#include "redline/plugin.hpp"
+#include "step/chain.hpp"
+#include "step/draws.hpp"
+#include "trace/sink.hpp"
+
+namespace redline::step {
+
+class DraftModel;  // a drafter's model: paged, its cache follows the committed tokens
+
+// How sequences are decoded: the plugins of a run. Borrowed; outlives every step.
+struct Strategy {
+  Drafter& drafter;
+  AcceptanceRule& rule;
+  DraftLength& length;
+  const Chain& chain;
+};
+
+// One request as a step holds it.
+struct Sequence {
+  std::uint64_t request_key = 0, seed = 0;
+  std::vector<Token> tokens;         // prompt and output, all committed; never empty
+  std::int32_t prompt_tokens = 0;
+  std::int32_t tokens_left = 0;      // what max_tokens still allows, bonus included
+  std::uint32_t steps = 0;           // verify steps so far; keys the draft, accept, residual draws
+  std::vector<Token> stop_tokens;    // sorted; nothing is drafted below one
+  std::optional<kv::Cache> target_kv;
+  std::unique_ptr<State> drafter_state, length_state;
+  Chain::Path memory;                // sampler memories after every committed token
+  redline::Sequence view(std::int32_t room, std::int32_t vocab) const;  // what plugins see
+};
+
+// What one step did to one sequence. The engine walks `committed` token by token for its stops.
+struct Progress {
+  std::vector<Token> committed;      // kept path, then the next token
+  std::vector<float> logprobs;       // of each committed token, from p
+  std::uint16_t drafted = 0, accepted_by_rule = 0;
+  std::string error;                 // not empty: this request ends with it, the others go on
+  trace::StepRecord record;          // `emitted` is the engine's to fill
+};
+
+struct Timings {                     // of one iteration, ns
+  std::int64_t draft = 0, target = 0, verify = 0, sample = 0, kv = 0, total = 0;
+  std::uint32_t rows = 0;
+};
+
+// What may not be joined is refused (PluginError: shape, needs); what may be joined only as deltas
+// is downgraded, said once by the caller.
+enum class Match : std::uint8_t { AS_IS, DOWNGRADE };
+Match match(const Drafter& drafter, const AcceptanceRule& rule);
+
+class Step {
+ public:
+  // draft_models: those the drafter opened; their caches are committed and rolled back with the step.
+  Step(model::Forward& target, Strategy strategy, std::vector<DraftModel*> draft_models,
+       trace::Level level, std::int32_t topk);
+
+  // Feeds `tokens` [first, last) of a sequence in chunks, wanting nothing: everything but the root.
+  void prefill(Sequence& sequence, Timings& timings);
+  // One iteration. Every sequence has its target KV for n-1 tokens. Pages out: std::nullopt, nothing
+  // changed.
+  std::optional<std::vector<Progress>> run(std::span<Sequence* const> sequences, Oracle& oracle,
+                                           Timings& timings);
+  void forget(Sequence& sequence);   // the request ended: draft caches and states go
+
+ private:
+  model::Forward& target_;
+  Strategy strategy_;
+  std::vector<DraftModel*> draft_models_;
+  trace::Level level_;
+  std::int32_t topk_;
+  Match match_;
+};
+
+}  // namespace redline::step

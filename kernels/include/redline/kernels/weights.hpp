@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weight matrices: the GGUF block types, and the tile layout the matmul reads.
+// Layout family: tiles of 16 output rows x 32 inputs with per-sub-block scales, at most 3 % more
+// bytes than the file. A tensor-parallel shard of output rows is a range of whole tiles.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace redline::kernels {
+
+enum class WeightType : std::uint8_t { F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K, Q6_K };
+inline constexpr std::int64_t kTileRows = 16;
+
+std::string_view name(WeightType type);
+std::int64_t block_weights(WeightType type);                            // 1, 32 or 256
+std::int64_t file_row_bytes(WeightType type, std::int64_t cols);        // one row as GGUF stores it
+std::int64_t tile_bytes(WeightType type, std::int64_t cols);            // one tile of 16 rows
+std::int64_t packed_bytes(WeightType type, std::int64_t rows, std::int64_t cols);  // whole tiles
+
+// One row of the file -> float32 [cols]. Plain loops: what a block means.
+void dequantize_row(WeightType type, const std::byte* row, std::int64_t cols, float* out);
+
+// rows of the file [rows, cols] -> tiles; the last tile is filled with zero rows.
+void pack(WeightType type, std::int64_t rows, std::int64_t cols, const std::byte* file_rows,
+          std::byte* packed);
+
+struct PackedMatrix {  // a view; cols is a multiple of 32 (256 for K-quants)
+  WeightType type = WeightType::F32;
+  std::int64_t rows = 0, cols = 0;  // outputs N, inputs K
+  const std::byte* data = nullptr;  // [tiles()] tiles
+  std::int64_t tiles() const { return (rows + kTileRows - 1) / kTileRows; }
+};
+
+}  // namespace redline::kernels
