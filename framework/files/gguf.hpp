@@ -18,16 +18,25 @@
 namespace redline::files {
 
 enum class TensorType : std::uint32_t {
-  F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q5_0 = 6, Q8_0 = 8, Q4_K = 12, Q5_K = 13, Q6_K = 14, BF16 = 30
+  F32 = 0,
+  F16 = 1,
+  Q4_0 = 2,
+  Q4_1 = 3,
+  Q5_0 = 6,
+  Q8_0 = 8,
+  Q4_K = 12,
+  Q5_K = 13,
+  Q6_K = 14,
+  BF16 = 30
 };
 
 struct Tensor {
   std::string name;
   TensorType type;
-  std::vector<std::int64_t> shape;     // fastest first: [inputs, outputs] of a matmul
-  std::span<const std::byte> bytes;    // in the mapping
+  std::vector<std::int64_t> shape;   // fastest first: [inputs, outputs] of a matmul
+  std::span<const std::byte> bytes;  // in the mapping
   std::int64_t cols() const { return shape.at(0); }
-  std::int64_t rows() const;           // product of the other dimensions
+  std::int64_t rows() const;  // product of the other dimensions
 };
 
 // One metadata value. Arrays of strings and of numbers are kept whole.
@@ -38,6 +47,7 @@ using Value = std::variant<std::uint64_t, std::int64_t, double, bool, std::strin
 class Gguf {
  public:
   static Gguf open(const std::filesystem::path& path);
+  static Gguf of_bytes(std::vector<std::byte> bytes, const std::filesystem::path& name);
   Gguf(Gguf&&) noexcept;
   Gguf& operator=(Gguf&&) noexcept;
   ~Gguf();
@@ -55,9 +65,9 @@ class Gguf {
   double number(std::string_view key, std::optional<double> fallback = {}) const;
   bool boolean(std::string_view key, std::optional<bool> fallback = {}) const;
   std::string text(std::string_view key, std::optional<std::string> fallback = {}) const;
-  std::span<const std::string> texts(std::string_view key) const;   // InputError when missing
-  std::vector<std::int64_t> integers(std::string_view key) const;   // InputError when missing
-  std::vector<double> numbers(std::string_view key) const;          // InputError when missing
+  std::span<const std::string> texts(std::string_view key) const;  // InputError when missing
+  std::vector<std::int64_t> integers(std::string_view key) const;  // InputError when missing
+  std::vector<double> numbers(std::string_view key) const;         // InputError when missing
 
   std::span<const Tensor> tensors() const;
   const Tensor* find_tensor(std::string_view name) const;
