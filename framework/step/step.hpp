@@ -29,29 +29,35 @@ struct Strategy {
 // One request as a step holds it.
 struct Sequence {
   std::uint64_t request_key = 0, seed = 0;
-  std::vector<Token> tokens;         // prompt and output, all committed; never empty
+  std::vector<Token> tokens;  // prompt and output, all committed; never empty
   std::int32_t prompt_tokens = 0;
-  std::int32_t tokens_left = 0;      // what max_tokens still allows, bonus included
-  std::uint32_t steps = 0;           // verify steps so far; keys the draft, accept, residual draws
-  std::vector<Token> stop_tokens;    // sorted; nothing is drafted below one
-  std::optional<kv::Cache> target_kv;
+  std::int32_t tokens_left = 0;        // what max_tokens still allows, bonus included
+  std::uint32_t steps = 0;             // steps so far; keys the draft, accept, residual draws
+  std::vector<Token> stop_tokens;      // sorted; nothing is drafted below one
+  std::optional<kv::Cache> target_kv;  // the engine's to open, on the target's pool
+  // Made by the step when it first meets the sequence.
+  bool begun = false;
   std::unique_ptr<State> drafter_state, length_state;
-  Chain::Path memory;                // sampler memories after every committed token
-  redline::Sequence view(std::int32_t room, std::int32_t vocab) const;  // what plugins see
+  Chain::Path memory;  // sampler memories after every committed token
+  // What plugins see. room: how many more tokens the contexts allow, bonus included.
+  redline::Sequence view(std::int32_t room, std::int32_t vocab) const;
 };
 
-// What one step did to one sequence. The engine walks `committed` token by token for its stops.
+// What one step did to one sequence, whose tokens, tokens_left and steps have moved on with it. The
+// engine walks `committed` token by token for its stops.
 struct Progress {
-  std::vector<Token> committed;      // kept path, then the next token
-  std::vector<float> logprobs;       // of each committed token, from p
-  std::uint16_t drafted = 0, accepted_by_rule = 0;
-  std::string error;                 // not empty: this request ends with it, the others go on
-  trace::StepRecord record;          // `emitted` is the engine's to fill
+  std::vector<Token> committed;  // kept path, then the next token
+  std::vector<float> logprobs;   // of each committed token, from p
+  std::vector<float> margins;    // of each: its raw logit less the best other one
+  std::uint16_t drafted = 0, accepted_by_rule = 0;  // depth of the draft, of the kept path
+  std::string error;         // not empty: this request ends with it, the others go on
+  std::string bad_draft;     // not empty: the draft failed, this was a plain step instead
+  trace::StepRecord record;  // `emitted` and `batch_id` are the engine's to fill
 };
 
-struct Timings {                     // of one iteration, ns
+struct Timings {  // of one iteration, ns
   std::int64_t draft = 0, target = 0, verify = 0, sample = 0, kv = 0, total = 0;
-  std::uint32_t rows = 0;
+  std::uint32_t rows = 0;  // of the target
 };
 
 // What may not be joined is refused (PluginError: shape, needs); what may be joined only as deltas
@@ -61,25 +67,32 @@ Match match(const Drafter& drafter, const AcceptanceRule& rule);
 
 class Step {
  public:
-  // draft_models: those the drafter opened; their caches are committed and rolled back with the step.
+  // draft_models: those the drafter opened; their caches are committed and rolled back with the
+  // step.
   Step(model::Forward& target, Strategy strategy, std::vector<DraftModel*> draft_models,
-       trace::Level level, std::int32_t topk);
+       trace::Level level, std::int32_t topk,
+       const kernels::Ops& ops = kernels::ops(kernels::best()));
 
-  // Feeds `tokens` [first, last) of a sequence in chunks, wanting nothing: everything but the root.
-  void prefill(Sequence& sequence, Timings& timings);
-  // One iteration. Every sequence has its target KV for n-1 tokens. Pages out: std::nullopt, nothing
-  // changed.
+  // Feeds the prompt, wanting nothing, in chunks as wide as a forward, and leaves the last chunk to
+  // the first run(). False when pages run out: call it again when some are free.
+  bool prefill(Sequence& sequence, Timings& timings);
+  // One iteration. A sequence's first one drafts nothing and yields the token that prefill is timed
+  // by (kind PREFILL). std::nullopt: pages ran out, nothing changed.
   std::optional<std::vector<Progress>> run(std::span<Sequence* const> sequences, Oracle& oracle,
                                            Timings& timings);
-  void forget(Sequence& sequence);   // the request ended: draft caches and states go
+  void forget(Sequence& sequence);  // the request ended: draft caches and states go
 
  private:
+  struct Work;
+  void begin(Sequence& sequence) const;
   model::Forward& target_;
   Strategy strategy_;
   std::vector<DraftModel*> draft_models_;
   trace::Level level_;
   std::int32_t topk_;
+  const kernels::Ops& ops_;
   Match match_;
+  model::Batch batch_;
 };
 
 }  // namespace redline::step
