@@ -22,3 +22,16 @@ function(redline_test name)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENV}" LABELS "${TEST_LABELS}")
 endfunction()
+
+# redline_fuzz(NAME LINK libraries...): the libFuzzer program fuzz_NAME of NAME_fuzz.cpp, built by the
+# fuzz preset and run by tools/test --fuzz; seeds in the folder NAME_seeds, if there are any.
+function(redline_fuzz name)
+  cmake_parse_arguments(FUZZ "" "" "LINK" ${ARGN})
+  if(NOT TARGET fuzz_targets)
+    add_custom_target(fuzz_targets)
+  endif()
+  add_executable(fuzz_${name} ${name}_fuzz.cpp)
+  target_link_libraries(fuzz_${name} PRIVATE ${FUZZ_LINK})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzz_targets fuzz_${name})
+endfunction()
