@@ -1,97 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents do what they say: every ```sh block runs, in order, in one folder a document; links
-lead somewhere; commands exist. A block stays unrun only under a line <!-- not run: reason -->."""
+"""The documents do what they say. In order, in one folder a document: a ```sh block is run, and a block
+with a path after its language (```cpp my/rule.cpp) is written there. Links lead somewhere; commands
+exist. A block stays unrun only under a line <!-- not run: reason -->."""
 import os
 import re
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 SOURCE = Path(__file__).parents[1]
 DOCUMENTS = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
 NOT_RUN = re.compile(r"<!-- not run: \S.* -->")
 TIME_LIMIT_S = 600
 
 
-def blocks(text):
-    """(line number, language, lines, line above) of each fenced block."""
+class Block(NamedTuple):
+    line: int
+    language: str
+    path: str   # where its text is to be written; mostly empty
+    above: str  # the nearest line before it that is not blank
+    text: str
+
+
+def blocks(document):
     found, opened, above = [], None, ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if opened is None and (fence := re.match(r"\s*```(\w*)", line)):
-            opened = (number, fence[1], [], above)
+    for number, line in enumerate(document.read_text().splitlines(), 1):
+        if opened is None and (fence := re.fullmatch(r"```(\w*) *(\S*)", line.strip())):
+            opened, lines = (number, fence[1], fence[2], above), []
         elif opened is not None and line.strip() == "```":
-            found.append(opened)
+            found.append(Block(*opened, "\n".join(lines)))
             opened = None
         elif opened is not None:
-            opened[2].append(line)
-        above = line if line.strip() else above
+            lines.append(line)
+        above = line.strip() or above
+    assert opened is None, f"{document.name}:{opened[0]}: a block without an end"
     return found
 
 
-def commands(text):
-    return [(number, lines, above) for number, language, lines, above in blocks(text) if language == "sh"]
-
-
-def without_fences(text):
-    return re.sub(r"^\s*```.*?^\s*```", "", text, flags=re.M | re.S)
-
-
-def script(document, text):
-    """One bash script of all blocks that run: a later block sees the variables of an earlier one."""
+def script(document):
+    """One bash script of all that runs: a later block sees the variables of an earlier one."""
     parts = ["set -euo pipefail"]
-    for number, lines, above in commands(text):
-        if not NOT_RUN.fullmatch(above.strip()):
-            parts += [f"echo '--- {document.name}:{number}'", *lines]
+    for block in blocks(document):
+        if NOT_RUN.fullmatch(block.above):
+            continue
+        if block.path:
+            parts.append(f"mkdir -p $(dirname {block.path}); cat >{block.path} <<'END OF BLOCK'\n"
+                         f"{block.text}\nEND OF BLOCK")
+        elif block.language == "sh":
+            parts += [f"echo '--- {document.name}:{block.line}'", block.text]
     return "\n".join(parts) + "\n"
 
 
-def environment(source, build, program):
-    return os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "REDLINE_SOURCE": str(source),
-                         "REDLINE_BUILD": str(build), "PYTHONPATH": str(source / "tools" / "analysis")}
-
-
-def run(document, folder, env):
-    return subprocess.run(["bash", "-c", script(document, document.read_text())], cwd=folder, env=env,
+def run(document, folder, variables):
+    return subprocess.run(["bash", "-c", script(document)], cwd=folder, env=os.environ | variables,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=TIME_LIMIT_S)
 
 
 @pytest.fixture
-def folder(tmp_path, source):
-    """A folder where the paths of a checkout hold, and what a document writes is thrown away."""
-    for name in ("datasets", "docs", "experiments", "plugins", "tools"):
+def checkout(tmp_path, source, build):
+    """A folder where the paths of a built checkout hold, and what a document writes is thrown away."""
+    for name in ("datasets", "docs", "experiments", "tools"):
         (tmp_path / name).symlink_to(source / name)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "release").symlink_to(build)
     return tmp_path
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
-def test_commands_of_the_documents_run(document, folder, source, build, program):
-    done = run(document, folder, environment(source, build, program))
-    assert done.returncode == 0, f"{document.name}: exit {done.returncode} in the last block of\n{done.stdout}"
+@each_document
+def test_what_a_document_shows_runs(document, checkout, source, build, program):
+    done = run(document, checkout, {
+        "PATH": f"{program.parent}:{os.environ['PATH']}", "REDLINE_SOURCE": str(source),
+        "REDLINE_BUILD": str(build), "PYTHONPATH": str(source / "tools" / "analysis")})
+    assert done.returncode == 0, f"exit {done.returncode} in the last block of\n{done.stdout}"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
-def test_links_of_the_documents_lead_somewhere(document):
-    targets = re.findall(r"\]\(([^)\s]+)\)", without_fences(document.read_text()))
-    relative = [t.partition("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
-    assert not [t for t in relative if not (document.parent / t).exists()]
+@each_document
+def test_links_of_a_document_lead_somewhere(document):
+    prose = re.sub(r"^\s*```.*?^\s*```", "", document.read_text(), flags=re.M | re.S)
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose)
+    files = [t.partition("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
+    assert [f for f in files if not (document.parent / f).exists()] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
-def test_commands_named_in_the_documents_exist(document, program):
-    known = set(re.findall(r"^  ([a-z]+) ", subprocess.run(
-        [program, "--help"], capture_output=True, text=True, check=True).stdout, flags=re.M))
-    for number, lines, _ in commands(document.read_text()):
-        named = set(re.findall(r"(?:^|[\s/])redline +([a-z]+)\b", "\n".join(lines), flags=re.M))
-        assert named <= known, f"{document.name}:{number} names unknown commands: {named - known}"
+@each_document
+def test_commands_a_document_names_exist(document, program):
+    usage = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    known = set(re.findall(r"^  ([a-z]+) ", usage, flags=re.M))
+    for block in blocks(document):
+        if block.language == "sh":
+            named = set(re.findall(r"(?:^|[ /(])redline +([a-z]+)\b", block.text, flags=re.M))
+            assert named <= known, f"line {block.line}: no such command: {named - known}"
 
 
 def test_a_block_that_fails_is_shown_with_its_place(tmp_path):
     document = tmp_path / "PLANTED.md"
-    document.write_text("text\n```sh\nx=1\n```\n\n<!-- not run: takes hours -->\n```sh\nexit 9\n```\n"
-                        "```text\nexit 8\n```\n\n```sh\ntest $x = 1\necho seen\nls missing\n```\n")
-    done = run(document, tmp_path, os.environ)
+    document.write_text("text\n```sh\nx=$(mktemp -u)\n```\n\n<!-- not run: takes hours -->\n```sh\nexit 9\n```\n"
+                        "```text\nexit 8\n```\n```text a/b.txt\nseen $x\n```\n"
+                        "```sh\ntest $x\ncat a/b.txt\nls missing\n```\n")
+    done = run(document, tmp_path, {})
     assert done.returncode == 2
-    assert done.stdout.splitlines()[:3] == ["--- PLANTED.md:2", "--- PLANTED.md:14", "seen"]
+    assert done.stdout.splitlines()[:3] == ["--- PLANTED.md:2", "--- PLANTED.md:16", "seen $x"]
     assert "missing" in done.stdout

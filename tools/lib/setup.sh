@@ -57,7 +57,7 @@ need_packages() {
   echo "Missing Debian packages: $missing"
   ((EUID == 0)) || as_root=(sudo)
   if [[ $mode == check ]]; then
-    fail 2 "Install them first:" "  ${as_root[*]} apt-get install --no-install-recommends $missing" \
+    fail 2 "Install them first:" "  ${as_root:+sudo }apt-get install --no-install-recommends $missing" \
       "or leave out --no-install."
   fi
   if ((EUID != 0)) && ! command -v sudo >/dev/null; then
@@ -87,12 +87,13 @@ need_python() {
   python=$(find_python)
   wanted=$("$python" -VV; cat "$root/tools/requirements.txt")
   if [[ $(cat "$venv/made-from" 2>/dev/null) != "$wanted" ]]; then
+    echo "Making $venv (Python packages of tools/requirements.txt)"
     rm -rf "$venv"
     "$python" -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$root/tools/requirements.txt"
     echo "$wanted" >"$venv/made-from"
   fi
-  echo "Python: $venv"
+  echo "Python packages are in $venv."
 }
 
 # build PRESET [-DNAME=VALUE...]: Ninja configures again by itself when a build file changed, so
