@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things lie in a tile of weights and in a quantised row. Shared by all instruction sets: file
+// local on purpose, so that no copy compiled for one set can be linked into the code of another.
+//
+// Tile of a quantised type, 16 rows x K: headers[K / header_inputs], then quants[K / 32], both areas
+// sequential in k. Quants of 32 inputs are 8 groups j of 4 inputs; group j as bytes is
+// W[j][row * 4 + i] = weight of input 4j + i: the operand order of vpdpbusd and vpmaddubsw.
+//   4 low bits: byte [p][64] holds W[2p] low, W[2p + 1] high, p < 4
+//   5th bit:    then byte [64], bit j for W[j]
+//   6 bits:     then byte [2][64], bits 2 (j % 4) of plane j / 4 for W[j]
+//   8 bits:     int8 [8][64]
+// Headers: d f16[16], then m f16[16] (Q4_1), or dmin f16[16] and per 32 inputs sc u8[16], mn u8[16]
+// (Q4_K, Q5_K: the 6-bit fields widened), or per 16 inputs sc int8[16] (Q6_K).
+// Tile of a float type: [K][16].
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "redline/kernels/weights.hpp"
+
+namespace redline::kernels {
+namespace {
+
+constexpr std::int64_t kBlock = 32;  // inputs that share one activation scale
+constexpr std::int64_t kLanes = 16;  // virtual lanes; also rows of a tile and positions of a page
+
+struct TypeInfo {
+  const char* name;
+  std::int64_t block_weights, block_bytes;   // in the file
+  std::int64_t header_bytes, quant_bytes;    // in a tile: per block_weights, per 32 inputs
+  int offset;                                // weight = scale * (q - offset)
+};
+
+constexpr TypeInfo kTypes[] = {
+    {"F32", 1, 4, 0, 2048, 0},       {"F16", 1, 2, 0, 1024, 0},      {"BF16", 1, 2, 0, 1024, 0},
+    {"Q4_0", 32, 18, 32, 256, 8},    {"Q4_1", 32, 20, 64, 256, 0},   {"Q5_0", 32, 22, 32, 320, 16},
+    {"Q8_0", 32, 34, 32, 512, 0},    {"Q4_K", 256, 144, 320, 256, 0}, {"Q5_K", 256, 176, 320, 320, 0},
+    {"Q6_K", 256, 210, 288, 384, 32},
+};
+
+inline constexpr const TypeInfo& info(WeightType type) { return kTypes[static_cast<int>(type)]; }
+inline constexpr bool is_float(WeightType type) { return type <= WeightType::BF16; }
+inline constexpr bool has_sub_scales(WeightType type) { return type >= WeightType::Q4_K; }
+inline constexpr std::int64_t align64(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Offset of the quants in a tile: the headers come first.
+inline constexpr std::int64_t quants_offset(WeightType type, std::int64_t cols) {
+  return align64(cols / info(type).block_weights * info(type).header_bytes);
+}
+inline constexpr std::int64_t bytes_of_tile(WeightType type, std::int64_t cols) {
+  return quants_offset(type, cols) + cols / kBlock * info(type).quant_bytes;
+}
+
+// One quantised row of K inputs: int8 q[K], float scale[K/32], float scaled_sum[K/32] (scale times
+// the block's sum of q), int32 minus_sum[K/32], int32 minus_half_sum[K/16] (the sums negated, for
+// types with an offset), float x[K] (for float weights). Rows lie an odd number of cache lines
+// apart, so that a column of rows does not fall into one cache set.
+struct RowLayout {
+  std::int64_t scale, scaled_sum, minus_sum, minus_half_sum, floats, stride;  // bytes
+};
+inline constexpr RowLayout row_layout(std::int64_t cols) {
+  RowLayout at{};
+  const std::int64_t blocks = cols / kBlock;
+  at.scale = cols;
+  at.scaled_sum = at.scale + blocks * 4;
+  at.minus_sum = at.scaled_sum + blocks * 4;
+  at.minus_half_sum = at.minus_sum + blocks * 4;
+  at.floats = align64(at.minus_half_sum + blocks * 8);
+  at.stride = align64(at.floats + cols * 4) | 64;
+  return at;
+}
+
+// Rows of one decode of a weight block. More rows are split evenly: 9 is 5 + 4.
+constexpr std::int64_t kMaxRowsPerPass = 8;
+
+}  // namespace
+}  // namespace redline::kernels
