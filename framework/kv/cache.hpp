@@ -13,7 +13,7 @@ namespace redline::kv {
 class Cache {
  public:
   explicit Cache(PagePool& pool) : pool_(&pool) {}
-  ~Cache() { clear(); }
+  ~Cache();
   Cache(Cache&& other) noexcept;
   Cache& operator=(Cache&&) = delete;
   Cache(const Cache&) = delete;  // pages have one owner
@@ -22,15 +22,24 @@ class Cache {
   std::int32_t tokens() const { return tokens_; }  // committed: slots [0, tokens) are valid
   std::span<std::byte* const> pages() const { return addresses_; }  // of slots, tentative ones too
   std::span<const PageId> page_ids() const { return ids_; }
-  void truncate(std::int32_t tokens);  // drops the tail, returns its pages; never during a lease
+  // Drops the tail and returns its pages. Error during a lease; to move or destroy a leased cache
+  // ends the program, for its pages would be written after they went to another.
+  void truncate(std::int32_t tokens);
   void clear();
 
  private:
   friend class Lease;
+  static std::int64_t pages_for(std::int64_t slots) {
+    return (slots + kPageTokens - 1) / kPageTokens;
+  }
+  bool grow(std::int64_t slots);  // pages for so many slots: all or nothing
+  void drop_pages(std::size_t keep);
+
   PagePool* pool_;
   std::vector<PageId> ids_;
   std::vector<std::byte*> addresses_;
   std::int32_t tokens_ = 0;
+  bool leased_ = false;
 };
 
 }  // namespace redline::kv

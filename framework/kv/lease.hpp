@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tentative slots of one sequence in one model for one step: reserve, then commit the rows that
 // stay, or roll back by destruction. Slots are [tokens, tokens + rows); commit compacts the kept
-// slots into the positions right behind the committed tokens and returns what is left over.
+// slots into the positions right behind the committed tokens and returns what is left over. A cache
+// has one lease at a time and outlives it.
 #pragma once
 #include <optional>
 #include <span>
@@ -28,8 +29,10 @@ class Lease {
 
  private:
   Lease(Cache& cache, std::int32_t rows);
+  void close();  // returns the pages behind the committed tokens
   Cache* cache_;
   std::int32_t first_ = 0, rows_ = 0;
+  bool open_ = false;  // neither committed nor moved from
 };
 
 }  // namespace redline::kv

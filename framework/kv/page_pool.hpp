@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The KV pages of one model: a fixed arena, handed out and taken back page by page. Knows nothing of
-// tokens or sequences. A page holds, per layer, K then V as [kv_head, 16, head_size] in F16.
+// The KV pages of one model: a fixed arena, handed out and taken back page by page. Knows nothing
+// of tokens or sequences. A page holds, per layer, K then V as [kv_head, 16, head_size] in F16.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ struct KvShape {
 
 class PagePool {
  public:
-  // guard: poisoned pages before and after the arena and around each page, checked by guards_intact()
+  // guard: poisoned pages before and after the arena and around each page, checked by
+  // guards_intact()
   PagePool(KvShape shape, std::int32_t pages, bool guard = false);
   ~PagePool();
   PagePool(const PagePool&) = delete;  // leases and tables hold its address

@@ -12,7 +12,7 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual void all_reduce(std::span<float> values) = 0;                           // sum in rank order
+  virtual void all_reduce(std::span<float> values) = 0;  // sum in rank order
   virtual void all_gather(std::span<const float> mine, std::span<float> all) = 0;  // [size, mine]
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
 };

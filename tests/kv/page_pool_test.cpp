@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kv/page_pool.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <set>
+
+#include "redline/error.hpp"
+
+using namespace redline;
+using kv::KvShape;
+using kv::PageId;
+using kv::PagePool;
+
+namespace {
+constexpr KvShape kShape{.layers = 2, .kv_heads = 1, .head_size = 8};
+}
+
+TEST_CASE("A page holds K and V of 16 tokens for every layer in F16") {
+  CHECK(kShape.layer_bytes() == 2 * 1 * 16 * 8 * 2);
+  CHECK(kShape.page_bytes() == 2 * kShape.layer_bytes());
+}
+
+TEST_CASE("Pages go out once, all or nothing") {
+  PagePool pool(kShape, 5);
+  std::vector<PageId> out;
+  CHECK(pool.take(3, out));
+  CHECK_FALSE(pool.take(3, out));
+  CHECK(out.size() == 3);
+  CHECK(pool.available() == 2);
+  CHECK(pool.take(2, out));
+  CHECK(std::set<PageId>(out.begin(), out.end()).size() == 5);
+  CHECK(pool.take(0, out));
+  CHECK_FALSE(pool.take(1, out));
+}
+
+TEST_CASE("A page that is not out cannot come back") {
+  PagePool pool(kShape, 2);
+  std::vector<PageId> out;
+  pool.take(1, out);
+  pool.give_back(out[0]);
+  CHECK_THROWS_AS(pool.give_back(out[0]), Error);
+  CHECK_THROWS_AS(pool.give_back(2), Error);
+  CHECK_THROWS_AS(pool.give_back(-1), Error);
+  CHECK(pool.available() == 2);
+}
+
+TEST_CASE(
+    "A guarded pool sees a write past a page, before the arena, and into a page that is not out") {
+  PagePool pool(kShape, 3, true);
+  std::vector<PageId> out;
+  pool.take(2, out);
+  std::memset(pool.data(out[0]), 0, kShape.page_bytes());
+  std::memset(pool.data(out[1]), 0, kShape.page_bytes());
+  REQUIRE(pool.guards_intact());
+  SECTION("past the page") { pool.data(out[0])[kShape.page_bytes()] = std::byte{0}; }
+  SECTION("before the arena") { pool.data(0)[-1] = std::byte{0}; }
+  SECTION("after the arena") { pool.data(2)[kShape.page_bytes()] = std::byte{0}; }
+  SECTION("a page that never went out") { pool.data(2)[7] = std::byte{0}; }
+  SECTION("a page that came back") {
+    pool.give_back(out[0]);
+    REQUIRE(pool.guards_intact());
+    pool.data(out[0])[0] = std::byte{0};
+  }
+  CHECK_FALSE(pool.guards_intact());
+}
+
+TEST_CASE("An empty pool gives nothing and a senseless shape is an error") {
+  PagePool pool(kShape, 0);
+  std::vector<PageId> out;
+  CHECK_FALSE(pool.take(1, out));
+  CHECK_THROWS_AS(PagePool(KvShape{0, 1, 8}, 1), Error);
+  CHECK_THROWS_AS(PagePool(kShape, -1), Error);
+}
