@@ -23,6 +23,7 @@ class REDLINE_API State {
 
 enum class Kind : std::uint8_t { DRAFTER, LENGTH, SAMPLER, RULE };
 
+// One instance an engine, all calls from its one thread: authors need no locks.
 class REDLINE_API Plugin {
  public:
   virtual ~Plugin();

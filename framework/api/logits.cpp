@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redline/logits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "api/best.hpp"
+#include "api/exponential.hpp"
+#include "api/lanes.hpp"
+#include "api/rows.hpp"
+
+namespace redline {
+inline namespace v1 {
+namespace {
+
+constexpr float kBanned = -std::numeric_limits<float>::infinity();
+
+// exp(x - high), exactly 0 for a banned token and where float32 would be denormal. Selects instead
+// of branching, so that it vectorises.
+void weigh(std::span<const float> x, float high, std::span<float> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double below = double{x[i]} - high;
+    const double e = exp_of(below < -87 ? -87 : below);
+    out[i] = static_cast<float>(below < -87 ? 0 : e);
+  }
+}
+
+bool is_usable(float x) { return x < std::numeric_limits<float>::infinity(); }  // false for NaN
+
+void check(std::span<const float> values) {
+  const double wrong =
+      lane_sum(values.size(), [&](auto i) { return is_usable(values[i]) ? 0 : 1; });
+  if (wrong == 0) return;
+  const auto it = std::find_if_not(values.begin(), values.end(), is_usable);
+  throw Error("logits: value of token " + std::to_string(it - values.begin()) + " is " +
+              std::to_string(*it) + " (" + std::to_string(static_cast<std::int64_t>(wrong)) +
+              " such); each must be a number below infinity");
+}
+
+}  // namespace
+
+Logits::Logits(std::vector<float> values) : own_(std::move(values)), values_(own_) {
+  check(values_);
+}
+Logits::Logits(std::span<float> values) : values_(values) { check(values_); }
+
+template <class F>
+void Logits::for_each(F&& visit) const {
+  if (kept_.empty()) {
+    for (Token t = 0; t < vocab(); ++t) visit(t, values_[t]);
+  } else {
+    for (const Token t : kept_) visit(t, values_[t]);
+  }
+}
+
+float Logits::at(Token token) const {
+  if (token < 0 || token >= vocab())
+    throw Error("logits: token " + std::to_string(token) +
+                " is not below V = " + std::to_string(vocab()));
+  const bool is_kept = kept_.empty() || std::binary_search(kept_.begin(), kept_.end(), token);
+  return is_kept ? values_[token] : kBanned;
+}
+void Logits::set(Token token, float value) {
+  const float before = at(token);
+  if (!is_usable(value))
+    throw Error("logits: set of token " + std::to_string(token) + " to " + std::to_string(value) +
+                "; must be a number below infinity");
+  const bool is_better = banned_.token == kNone || before > banned_.value ||
+                         (before == banned_.value && token < banned_.token);
+  if (value == kBanned && before > kBanned && is_better) banned_ = {token, before};
+  values_[token] = value;
+}
+void Logits::add(Token token, float delta) { set(token, at(token) + delta); }
+void Logits::ban(Token token) { set(token, kBanned); }
+void Logits::scale(float factor) {
+  if (!(factor > 0) || !is_usable(factor))
+    throw Error("logits: scale by " + std::to_string(factor) + "; must be above 0 and finite");
+  if (kept_.empty()) {
+    for (float& x : values_) x *= factor;
+  } else {
+    for (const Token t : kept_) values_[t] *= factor;
+  }
+}
+
+std::vector<Token> Logits::best(std::size_t count) const {
+  Best<float> heap(count);
+  for_each([&](Token t, float x) {
+    if (x > kBanned) heap.offer(t, x);
+  });
+  std::vector<Token> out;
+  for (const auto& [token, x] : std::move(heap).take()) out.push_back(token);
+  return out;
+}
+void Logits::keep_top(std::size_t count) {
+  const std::size_t support = kept_.empty() ? values_.size() : kept_.size();
+  if (count >= support) return;
+  kept_ = best(std::max<std::size_t>(count, 1));
+  std::sort(kept_.begin(), kept_.end());
+}
+void Logits::keep_argmax() { keep_top(1); }
+std::vector<float> Logits::weights() const {
+  std::vector<float> x;
+  if (kept_.empty()) x.assign(values_.begin(), values_.end());
+  for (const Token t : kept_) x.push_back(values_[t]);
+  const float high = *std::max_element(x.begin(), x.end());
+  if (high == kBanned) throw Error("logits: every token is banned");
+  weigh(x, high, x);
+  return x;
+}
+void Logits::keep_min_p(double share) {
+  const std::vector<float> w = weights();
+  keep_if([&](std::size_t i) { return w[i] == 1 || (w[i] > 0 && w[i] >= share); });
+}
+void Logits::keep_top_p(double mass) {
+  if (mass >= 1) return;
+  std::vector<float> w = weights();
+  const double total = lane_sum(w.size(), [&](auto i) { return w[i]; });
+  // Tokens below this weight hold less than 1 - mass together: the cut lies above them.
+  const double least = (1 - mass) * total / static_cast<double>(w.size());
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < w.size(); ++i)
+    if (w[i] == 1 || w[i] >= least) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return w[a] > w[b]; });
+  double held = 0;
+  std::size_t count = 0;
+  while (count < order.size() && (count == 0 || held < mass * total)) held += w[order[count++]];
+  std::vector<bool> is_kept(w.size());
+  for (std::size_t k = 0; k < count; ++k) is_kept[order[k]] = true;
+  keep_if([&](std::size_t i) { return is_kept[i]; });
+}
+template <class F>
+void Logits::keep_if(F&& wanted) {  // by place in the support
+  std::vector<Token> left;
+  std::size_t i = 0;
+  for_each([&](Token t, float) {
+    if (wanted(i++)) left.push_back(t);
+  });
+  kept_ = std::move(left);
+}
+std::span<float> Logits::values() {
+  if (!kept_.empty()) {
+    auto next = kept_.begin();
+    for (Token t = 0; t < vocab(); ++t) {
+      if (next != kept_.end() && *next == t)
+        ++next;
+      else
+        values_[t] = kBanned;
+    }
+    kept_.clear();
+  }
+  is_raw_ = true;
+  return values_;
+}
+
+std::optional<Token> Logits::single() const {
+  return kept_.size() == 1 ? std::optional(kept_.front()) : std::nullopt;
+}
+Row Logits::row() const {
+  if (const auto token = single()) return Row::point(vocab(), *token);
+  std::vector<float> w = weights();
+  if (kept_.empty()) return Row(dense_row(std::move(w)));
+  std::vector<Row::Entry> entries;
+  for (std::size_t i = 0; i < w.size(); ++i) entries.push_back({kept_[i], w[i]});
+  return Row(sparse_row(vocab(), std::move(entries)));
+}
+
+bool Logits::is_empty() const {
+  const auto is_banned = [](float x) { return x == kBanned; };
+  return kept_.empty() ? std::all_of(values_.begin(), values_.end(), is_banned)
+                       : std::all_of(kept_.begin(), kept_.end(),
+                                     [&](Token t) { return is_banned(values_[t]); });
+}
+void Logits::open_link() { banned_ = {}, is_raw_ = false; }
+void Logits::close_link() {
+  if (is_raw_) check(values_);
+  if (!is_empty()) return;
+  if (banned_.token == kNone) throw Error("logits: no token is allowed any more");
+  values_[banned_.token] = banned_.value;
+}
+
+}  // namespace v1
+}  // namespace redline

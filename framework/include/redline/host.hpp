@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin's constructor may ask of the engine that makes it.
+#pragma once
+#include <memory>
+
+#include "redline/model.hpp"
+#include "redline/module.hpp"
+#include "redline/parameters.hpp"
+
+namespace redline {
+inline namespace v1 {
+
+struct TargetShape {
+  std::int32_t layers = 0, hidden = 0, vocab = 0, context = 0;
+};
+
+class REDLINE_API Host {  // [before start]
+ public:
+  virtual ~Host();
+  TargetShape target() const { return do_target(); }
+  // The engine owns it. `degree`: ranks it is sharded over; 0 is the target's.
+  Model& open_model(std::string_view path, std::int32_t degree = 0) {
+    return do_open_model(path, degree);
+  }
+  Model& open_module(std::string_view weights, void (*build)(ModuleBuilder&)) {
+    return do_open_module(weights, build);
+  }
+  // Another plugin, for cascades, unions and choices.
+  template <class T>
+  std::unique_ptr<T> open(std::string_view name, std::span<const Setting> settings = {}) {
+    return std::unique_ptr<T>(static_cast<T*>(do_open(T::kKind, name, settings).release()));
+  }
+
+ private:  // what a host does not override, it refuses
+  virtual TargetShape do_target() const;
+  virtual Model& do_open_model(std::string_view path, std::int32_t degree);
+  virtual Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&));
+  virtual std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
+                                          std::span<const Setting> settings);
+};
+
+}  // namespace v1
+}  // namespace redline
