@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one step, one request and one run leave behind: plain records, the columns of docs/traces.md.
-// Filled by the engine, stored by a TraceSink.
+// What one step, one request and one run leave behind: plain records, the columns of
+// docs/traces.md. Filled by the engine, stored by a TraceSink.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,35 +21,35 @@ enum class FinishReason : std::uint8_t { STOP, LENGTH, CONTEXT, ERROR, CANCELLED
 
 struct NodeRecord {
   Token token;
-  std::int16_t parent;         // node index, 0 = root (stored as -1)
+  std::int16_t parent;  // node index, 0 = root (stored as -1)
   std::uint8_t depth, law;
-  float score;                 // NaN when the drafter gave none
+  float score;                         // NaN when the drafter gave none
   float q_logprob, p_logprob;          // after the sampling transforms; NaN when not known
   float q_raw_logprob, p_raw_logprob;  // before them
-  float alpha;                 // sum min(p, q) at the parent
-  float accept_prob;           // of the rule's test, NaN when not tested
+  float alpha;                         // sum min(p, q) at the parent
+  float accept_prob;                   // of the rule's test, NaN when not tested
   NodeState state;
-  std::uint16_t draft_rank;    // of the token in q, 0 = best; 65535 when not known
+  std::uint16_t draft_rank;  // of the token in q, 0 = best; 65535 when not known
 };
 
 struct DecisionRecord {
   std::uint16_t call;
-  std::uint8_t kind;           // bernoulli, categorical, sample, gumbel
-  std::uint8_t stream;         // D, A, R, T, G
+  std::uint8_t kind;    // bernoulli, categorical, sample, gumbel
+  std::uint8_t stream;  // D, A, R, T, G
   Node node;
-  double prob;                 // of the outcome taken
+  double prob;  // of the outcome taken
   std::uint32_t outcome;
 };
 
-struct LogitsRecord {          // one target row, raw logits
-  Node node;                   // 0 = root (stored as -1)
+struct LogitsRecord {  // one target row, raw logits
+  Node node;           // 0 = root (stored as -1)
   float lse, entropy, tail_mass;
   Token argmax;
   float drafted_logit, emitted_logit;  // NaN when there is none
   std::uint32_t drafted_rank;          // 2^32-1 when there is none
   std::vector<std::uint32_t> topk_ids;
   std::vector<float> topk_values;
-  std::vector<float> full;     // [V] at level FULL, else empty
+  std::vector<float> full;  // [V] at level FULL, else empty
 };
 
 struct StepRecord {
@@ -68,12 +68,14 @@ struct StepRecord {
   std::vector<LogitsRecord> draft_rows;
 };
 
-struct BatchRecord {           // one engine iteration
+struct BatchRecord {  // one engine iteration
   std::uint64_t batch_id = 0;
   std::uint16_t n_seqs = 0;
   std::uint32_t n_rows = 0;
   std::int64_t t_start_ns = 0, draft_ns = 0, target_ns = 0, verify_ns = 0, sample_ns = 0, kv_ns = 0,
                sched_ns = 0, log_ns = 0, total_ns = 0;
+  bool graph_hit = false;                           // a captured device graph was replayed
+  std::int64_t rank_max_ns = -1, rank_min_ns = -1;  // of the target pass over ranks; -1: one rank
 };
 
 struct RequestRecord {
@@ -93,9 +95,18 @@ struct RequestRecord {
 
 struct EventRecord {
   std::int64_t t_ns = 0;
-  std::uint16_t code = 0;      // trace/events.hpp names them
+  std::uint16_t code = 0;  // trace/events.hpp names them
   std::uint64_t request_key = 0;
   double value = 0;
+};
+
+struct KvRecord {  // a sample of the page pools; what is not known stays at its maximum
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  std::int64_t t_ns = 0;
+  std::uint64_t batch_id = 0;
+  std::uint64_t blocks_total = kUnknown, blocks_used = kUnknown, blocks_draft = kUnknown;
+  std::uint64_t evicted = kUnknown, preempted = kUnknown, copied_bytes = kUnknown;
+  std::uint64_t running = kUnknown, waiting = kUnknown, host_rss_bytes = kUnknown;
 };
 
 // Known before the first step: the attributes of /meta, /models, /plugins and /dataset.
@@ -104,7 +115,7 @@ struct Attributes {
   std::vector<std::pair<std::string, std::string>> values;  // text; numbers as JSON text
 };
 struct Header {
-  std::string run_id, cell;    // run_id: UUID
+  std::string run_id, cell;  // run_id: UUID
   std::int32_t attempt = 0;
   std::string config_yaml, config_resolved, provenance, overrides;
   std::string config_sha256;

@@ -16,6 +16,7 @@ class Sink {  // [engine thread]; records are moved in and never touched again
   // survives a kill.
   virtual void request(RequestRecord record) = 0;
   virtual void event(EventRecord record) = 0;
+  virtual void kv(KvRecord) {}  // samples of memory; a sink may do without
 };
 
 class NoTrace final : public Sink {
