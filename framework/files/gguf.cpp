@@ -7,8 +7,8 @@
 
 #include "files/gguf_parse.hpp"
 #include "files/mapped_file.hpp"
-#include "files/printable.hpp"
 #include "files/sha256.hpp"
+#include "files/utf8.hpp"
 #include "redline/error.hpp"
 
 namespace redline::files {

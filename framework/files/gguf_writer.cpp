@@ -5,8 +5,8 @@
 #include <fstream>
 #include <limits>
 
-#include "files/printable.hpp"
 #include "files/tensor_type.hpp"
+#include "files/utf8.hpp"
 #include "redline/error.hpp"
 
 namespace redline::files {
