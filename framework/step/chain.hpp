@@ -6,11 +6,16 @@
 #include <span>
 #include <vector>
 
-#include "redline/kernels/ops.hpp"
 #include "redline/row.hpp"
 #include "redline/sampler.hpp"
 
 namespace redline::step {
+
+// No distribution follows: the error of the request whose row it is, not of the run.
+class BadRow : public Error {
+ public:
+  using Error::Error;
+};
 
 class Chain {
  public:
@@ -18,20 +23,18 @@ class Chain {
   // masks follow each path.
   using Path = std::vector<std::unique_ptr<Sampler::Memory>>;
 
-  explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {},
-                 const kernels::Ops& ops = kernels::ops(kernels::best()));
+  explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {});
 
   Path begin(const redline::Sequence& sequence) const;  // after all of its tokens
   void advance(Path& path, Token token) const;
   Path fork(const Path& from, Token token) const;
 
-  // The row that follows a text. Error (of that request alone): NaN or +inf in the logits, or no
-  // finite logit left.
+  // The row that follows a text. BadRow: NaN or +inf among the logits, or nothing left of them.
   redline::Row apply(const Path& path, std::span<const float> logits) const;  // [V]
 
  private:
   std::vector<std::unique_ptr<Sampler>> links_;
-  const kernels::Ops& ops_;
+  mutable std::vector<float> work_;  // [V] what the links edit; one thread applies
 };
 
 }  // namespace redline::step

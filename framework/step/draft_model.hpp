@@ -27,7 +27,8 @@ class DraftModel final : public redline::Model {
   std::int32_t context() const { return forward_.context(); }
   // Tentative slots for a draft of so many nodes. False when pages run out: nothing is held then.
   bool reserve(const redline::Sequence& sequence, std::int32_t nodes);
-  // Feeds all committed tokens but the root. False when pages run out or the context is too short.
+  // Feeds all committed tokens but the root, if the context has room for them. False when pages run
+  // out.
   bool prefill(const redline::Sequence& sequence);
   // After the verdict: rows of the committed tokens and of the kept path stay, all others go.
   void commit(std::uint64_t sequence_id, std::span<const Token> path);
@@ -39,10 +40,15 @@ class DraftModel final : public redline::Model {
   const kv::Cache* cache(std::uint64_t sequence_id) const;  // null before the first use
 
  private:
-  struct Held;
-  struct Fed;
+  struct Fed;   // a tentative row: the root or a node of some draft
+  struct Held;  // what is held of one sequence
+  struct Due;   // a row a forward feeds
   std::vector<redline::Row> do_forward(std::span<const Ask> asks) override;
-  Held& held(const redline::Sequence& sequence);
+  Held& open(const redline::Sequence& sequence);
+  std::int32_t place(Held& held, std::span<const Token> path);
+  bool lease(Held& held, std::int32_t nodes);
+  void add_due(Held& held, std::vector<Due>& due);
+  void feed(std::span<const Due> due);
 
   model::Forward& forward_;
   kv::PagePool& pool_;

@@ -2,6 +2,7 @@
 // Where decisions come from (Philox or a script), the keys they carry, and the log that holds a
 // plugin to the laws of noise.
 #pragma once
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -36,7 +37,11 @@ class Oracle {
   virtual Token race(const Key& key, const Row& row) = 0;  // argmax of log p + Gumbel noise
 };
 
-// Philox4x32-10 (Salmon et al., SC 2011). Stateless: a decision is a function of its key.
+using PhiloxBlock = std::array<std::uint32_t, 4>;  // low word first
+PhiloxBlock philox4x32(PhiloxBlock counter,
+                       std::uint64_t key);  // 10 rounds; Salmon et al., SC 2011
+
+// Stateless: a decision is a function of its key.
 class Philox final : public Oracle {
  public:
   bool flip(const Key& key, double prob) override;
@@ -75,7 +80,8 @@ class LoggedDraws final : public Draws {
     std::int64_t root_position;
     std::uint32_t step;
   };
-  LoggedDraws(Oracle& oracle, Origin origin, bool log) : oracle_(oracle), at_(origin), log_(log) {}
+  LoggedDraws(Oracle& oracle, Origin origin, bool log)
+      : Draws(origin.request), oracle_(oracle), at_(origin), log_(log) {}
 
   void propose_for(const Draft& draft);                    // the draft grows while it is drawn for
   void close_draft(const Draft& draft);                    // as the drafter left it
@@ -86,8 +92,8 @@ class LoggedDraws final : public Draws {
   bool last_by_position() const {
     return last_by_position_;
   }  // the latest draw was TARGET or GUMBEL
-  std::vector<trace::DecisionRecord> take_log() { return std::move(decisions_); }
   const std::vector<trace::DecisionRecord>& log() const { return decisions_; }
+  std::size_t judged_from() const { return judged_from_; }  // where in the log the rule's begin
 
  private:
   bool do_bernoulli(Node node, double prob) override;
@@ -110,6 +116,7 @@ class LoggedDraws final : public Draws {
   bool last_by_position_ = false;
   std::string fault_;
   std::vector<trace::DecisionRecord> decisions_;
+  std::size_t judged_from_ = 0;
 };
 
 }  // namespace redline::step

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a draft tree to the rows of a forward: tokens, positions, slots, and what each row sees.
+// A committed token's slot is its position; a draft's nodes take the slots behind the root's in the
+// order they are fed.
 #pragma once
 #include <span>
 
@@ -8,14 +10,17 @@
 
 namespace redline::step {
 
-// The draft without what lies below a stop token: the text ends there whatever follows. Looks only
-// at tokens drawn before the ones it cuts, so the law of what is left does not change.
-Draft cut_below_stops(const Draft& draft, std::span<const Token> stops);  // stops: sorted
+// Rows for tokens [from, to), wanting nothing.
+void add_committed(model::Batch& batch, std::span<const Token> tokens, std::int32_t from,
+                   std::int32_t to);
+// A row that wants its logits: the root at position `root` when `line` is empty, else the node
+// whose path has the slots `line`, its own last.
+void add_node(model::Batch& batch, Token token, std::int32_t root,
+              std::span<const std::int32_t> line);
 
-// Appends one segment: rows for tokens [first_slot, n-1) that the cache lacks (wanting nothing),
-// the root, and the nodes in draft order (wanting a row each). Slots rise by one a row from
-// first_slot. Returns the index of the root's row; node u is u rows further.
-std::int32_t lay_out(model::Batch& batch, kv::Cache& cache, std::int32_t first_slot,
-                     std::span<const Token> tokens, const Draft& draft);
+// Appends one segment: the committed tokens the cache lacks, the root, and the nodes in draft
+// order. Returns the index of the root's row; node u is u rows further, and u slots.
+std::int32_t lay_out(model::Batch& batch, kv::Cache& cache, std::span<const Token> tokens,
+                     const Draft& draft);
 
 }  // namespace redline::step

@@ -2,6 +2,7 @@
 // One step of draft and verify over a batch of sequences, in the order of docs/design.md: choose,
 // reserve, propose, lay out, forward, apply, judge, commit, observe, record.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "redline/plugin.hpp"
 #include "step/chain.hpp"
 #include "step/draws.hpp"
+#include "step/row_record.hpp"
 #include "trace/sink.hpp"
 
 namespace redline::step {
@@ -65,10 +67,12 @@ struct Timings {  // of one iteration, ns
 enum class Match : std::uint8_t { AS_IS, DOWNGRADE };
 Match match(const Drafter& drafter, const AcceptanceRule& rule);
 
+struct Work;  // one sequence in one step
+
 class Step {
  public:
   // draft_models: those the drafter opened; their caches are committed and rolled back with the
-  // step.
+  // step. PluginError: the drafter and the rule may not be joined.
   Step(model::Forward& target, Strategy strategy, std::vector<DraftModel*> draft_models,
        trace::Level level, std::int32_t topk,
        const kernels::Ops& ops = kernels::ops(kernels::best()));
@@ -83,14 +87,32 @@ class Step {
   void forget(Sequence& sequence);  // the request ended: draft caches and states go
 
  private:
-  struct Work;
+  using Works = std::deque<Work>;  // its elements stay where they are: plugins hold references
+  redline::Sequence view(const Sequence& sequence) const;
+  static bool is_first(const Sequence& sequence);
   void begin(Sequence& sequence) const;
+  bool feed_target(Sequence& sequence, Timings& timings);
+  void roll_back(Work& work);
+
+  void choose(Works& works);
+  Budget cut(Budget budget, const Work& work) const;
+  bool reserve(Works& works, Timings& timings);
+  void propose(Works& works, Oracle& oracle);
+  void start_draws(Work& work, Oracle& oracle) const;
+  bool try_propose(std::span<Work* const> asked);
+  void drop_draft(Work& work, std::string why);
+  std::size_t lay_out_whole(Works& works, std::size_t first);
+  const model::Output& forward(Timings& timings);
+  void verify(Work& work, const model::Output& rows, Timings& timings);
+  void apply(Work& work, const RowAt& target);
+  void judge(Work& work);
+  void commit(Work& work, const RowAt& target);
+  void observe(Works& works);
+
   model::Forward& target_;
   Strategy strategy_;
   std::vector<DraftModel*> draft_models_;
-  trace::Level level_;
-  std::int32_t topk_;
-  const kernels::Ops& ops_;
+  RowRecorder recorder_;
   Match match_;
   model::Batch batch_;
 };

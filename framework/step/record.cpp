@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "step/record.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace redline::step {
+namespace {
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr std::uint16_t kNoDraftRank = std::numeric_limits<std::uint16_t>::max();
+constexpr std::uint8_t kBernoulli = 0;
+
+float log_of(double p) { return static_cast<float>(std::log(p)); }
+
+Token emitted_after(const Work& w, Node u) {  // kNone off the kept path
+  if (w.failed()) return kNone;
+  if (u == w.verdict.keep) return w.verdict.next;
+  for (Node at = w.verdict.keep; at != kRoot; at = w.draft.parent(at))
+    if (w.draft.parent(at) == u) return w.draft.token(at);
+  return kNone;
+}
+
+bool on_kept_path(const Work& w, Node u) {
+  return !w.failed() && (u == w.verdict.keep || emitted_after(w, u) != kNone);
+}
+
+std::span<const trace::DecisionRecord> judging(const Work& w) {
+  return std::span(w.draws->log()).subspan(w.draws->judged_from());
+}
+
+bool has_tests(const Work& w) {
+  const auto log = judging(w);
+  return std::any_of(log.begin(), log.end(), [](const auto& d) { return d.kind == kBernoulli; });
+}
+
+const trace::DecisionRecord* test_of(const Work& w, Node n) {
+  for (const auto& d : judging(w))
+    if (d.kind == kBernoulli && d.node == n) return &d;
+  return nullptr;
+}
+
+// A rule that tests nodes one by one says which it reached; one that draws the target's token has
+// tested every child of the nodes it passed.
+trace::NodeState state_of(const Work& w, Node n, bool tests, bool is_tested) {
+  if (w.failed()) return trace::NodeState::NOT_REACHED;
+  if (on_kept_path(w, n)) return trace::NodeState::ACCEPTED;
+  const bool reached = tests ? is_tested : on_kept_path(w, w.draft.parent(n));
+  return reached ? trace::NodeState::REJECTED : trace::NodeState::NOT_REACHED;
+}
+
+trace::LastKind last_kind(const Work& w) {
+  if (w.failed()) return trace::LastKind::NONE;
+  const bool is_leaf = w.draft.first_child(w.verdict.keep) == kNone;
+  if (is_leaf && w.draft.size() > 0) return trace::LastKind::BONUS;
+  return is_leaf || w.draws->last_by_position() ? trace::LastKind::TARGET_SAMPLE
+                                                : trace::LastKind::RESIDUAL;
+}
+
+trace::StepRecord counts(const Work& w, const AcceptanceRule& rule) {
+  trace::StepRecord r;
+  r.request_key = w.sequence.request_key;
+  r.seq_step = w.sequence.steps;
+  r.context_len = static_cast<std::uint32_t>(w.view.tokens.size());
+  r.kind = w.is_prefill     ? trace::StepKind::PREFILL
+           : w.draft.size() ? trace::StepKind::SPECULATIVE
+                            : trace::StepKind::PLAIN;
+  r.n_nodes = static_cast<std::uint16_t>(w.draft.size());
+  r.max_depth = r.drafted = static_cast<std::uint16_t>(w.draft.height());
+  r.last_kind = last_kind(w);
+  r.draft_stop = w.draft_stop;
+  r.expected_accepted = kUnknown;
+  if (w.failed()) return r;
+  r.accepted_by_rule = static_cast<std::uint16_t>(w.draft.depth(w.verdict.keep));
+  r.committed = r.accepted_by_rule + 1;
+  r.last_token = w.verdict.next;
+  r.expected_accepted = static_cast<float>(rule.expected_accepted(w.draft, w.p));
+  return r;
+}
+
+std::vector<trace::LogitsRecord> rows_of(const Work& w, const RowAt& at, RowRecorder& recorder) {
+  std::vector<trace::LogitsRecord> out;
+  for (Node u = kRoot; u <= w.draft.size(); ++u) {
+    const auto logits = at(u);
+    const Node child = w.draft.first_child(u);
+    const Token drafted = child == kNone ? kNone : w.draft.token(child);
+    if (!logits.empty()) out.push_back(recorder.record(u, logits, drafted, emitted_after(w, u)));
+  }
+  return out;
+}
+
+// Of a token in the raw row after `parent`, whose log-sum-exp `rows` hold.
+float raw_logprob(std::span<const trace::LogitsRecord> rows, Node parent,
+                  std::span<const float> logits, Token token) {
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [parent](const auto& r) { return r.node == parent; });
+  return row == rows.end() ? kUnknown : logits[token] - row->lse;
+}
+
+std::vector<trace::NodeRecord> nodes_of(const Work& w, const trace::StepRecord& r,
+                                        const RowAt& target, const RowAt& draft) {
+  const bool tests = has_tests(w);
+  std::vector<trace::NodeRecord> out;
+  for (Node n = 1; n <= w.draft.size(); ++n) {
+    const Draft::Item& item = w.draft.item(n);
+    const Row& p = w.p[item.parent];
+    const auto q = item.law == Law::ROW ? w.draft.q(n) : item.row;
+    const auto* test = test_of(w, n);
+    const auto raw = draft(item.parent);
+    trace::NodeRecord node{};
+    node.token = item.token;
+    node.parent = static_cast<std::int16_t>(item.parent);
+    node.depth = static_cast<std::uint8_t>(w.draft.depth(n));
+    node.law = static_cast<std::uint8_t>(item.law);
+    node.score = item.score;
+    node.q_logprob = q ? log_of(q->at(item.token)) : kUnknown;
+    node.p_logprob = log_of(p.at(item.token));
+    node.q_raw_logprob = raw_logprob(r.draft_rows, item.parent, raw, item.token);
+    node.p_raw_logprob = raw_logprob(r.target_rows, item.parent, target(item.parent), item.token);
+    node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
+    node.accept_prob =
+        test ? static_cast<float>(test->outcome ? test->prob : 1 - test->prob) : kUnknown;
+    node.state = state_of(w, n, tests, test != nullptr);
+    node.draft_rank = raw.empty() ? kNoDraftRank
+                                  : static_cast<std::uint16_t>(std::min<std::uint32_t>(
+                                        rank_of(raw, item.token), kNoDraftRank - 1));
+    out.push_back(node);
+  }
+  return out;
+}
+
+}  // namespace
+
+trace::StepRecord record(const Work& w, const AcceptanceRule& rule, const RowAt& target,
+                         const RowAt& draft, RowRecorder& recorder) {
+  trace::StepRecord r = counts(w, rule);
+  if (recorder.level() == trace::Level::COUNTS || w.failed()) return r;
+  r.decisions = w.draws->log();
+  r.target_rows = rows_of(w, target, recorder);
+  r.draft_rows = rows_of(w, draft, recorder);
+  r.nodes = nodes_of(w, r, target, draft);
+  return r;
+}
+
+}  // namespace redline::step
