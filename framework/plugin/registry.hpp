@@ -6,24 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "plugin/library.hpp"
+#include "plugin/parameters.hpp"
 #include "redline/plugin.hpp"
 
 namespace redline::plugin {
-
-// One parameter as the user wrote it, and where ("quickstart.yaml:14"), for the error.
-struct Argument {
-  std::string name, value, where;
-};
-using Arguments = std::vector<Argument>;
-
-struct Parameter {  // as declared by visit()
-  std::string name, type, fallback, range, about;
-};
-
-struct Provenance {
-  std::filesystem::path path;
-  std::string sha256, build_tag;
-};
 
 struct Listing {
   Kind kind;
@@ -32,8 +19,11 @@ struct Listing {
   Provenance from;
 };
 
+std::string_view word_for(Kind kind);  // "drafter", "length", "sampler", "rule"
+
 class Registry {
  public:
+  Registry() = default;  // knows nothing; for load()
   // Every plugin file of the search path, first hit wins: `files` (--plugin), `folders` (the
   // experiment's plugin_path), REDLINE_PLUGIN_PATH, the install folder. PluginError on a bad file
   // that was named; a bad file found in a folder is a warning in warnings().
@@ -47,10 +37,12 @@ class Registry {
   std::unique_ptr<T> make(const std::string& name, const Arguments& arguments, Host& host) const {
     return std::unique_ptr<T>(static_cast<T*>(make(T::kKind, name, arguments, host).release()));
   }
-  void check(Kind kind, const std::string& name, const Arguments& arguments) const;  // without making
+  std::unique_ptr<Plugin> make(Kind, const std::string& name, const Arguments&, Host&) const;
+  void check(Kind kind, const std::string& name,
+             const Arguments& arguments) const;  // makes nothing
   std::vector<Parameter> effective(Kind kind, const std::string& name,
                                    const Arguments& arguments) const;  // fallback = value in force
-  std::vector<Listing> list() const;
+  std::vector<Listing> list() const;                                   // by kind, then by name
   const Listing& find(const std::string& name) const;
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -59,7 +51,12 @@ class Registry {
     const Entry* entry;
     Listing listing;
   };
-  std::unique_ptr<Plugin> make(Kind, const std::string& name, const Arguments&, Host&) const;
+  enum class Twins { REFUSE, WARN };
+  void load(const std::filesystem::path& file, Twins twins);
+  void load_folder(const std::filesystem::path& folder);
+  const Known* lookup(std::string_view name) const;
+  const Known& known(const std::string& name) const;
+  const Known& known(Kind kind, const std::string& name) const;
   std::vector<Known> known_;
   std::vector<std::string> warnings_;
   std::vector<std::filesystem::path> searched_;

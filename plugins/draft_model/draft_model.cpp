@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chain from a draft model: one forward a depth, all sequences of the batch together.
+#include "redline/plugin.hpp"
+
+namespace {
+
+using redline::Node;
+
+class DraftModel final : public redline::Drafter {
+ public:
+  struct Params {
+    std::string model, method = "sample";
+    void visit(redline::ParameterVisitor& v) {
+      v("model", model, "the draft model: a name or a path");
+      v("method", method, {"sample", "greedy", "coupled"},
+        "sample: draw from q and keep it; greedy: the best token, as a delta; coupled: draw with "
+        "the noise the target will use");
+    }
+  };
+  DraftModel(const Params& p, redline::Host& host)
+      : method_(p.method), model_(open(p.model, host)) {}
+
+ private:
+  struct Tip {  // the end of a chain that may still grow
+    redline::Proposal* proposal;
+    Node node;
+  };
+
+  static redline::Model& open(const std::string& model, redline::Host& host) {
+    if (model.empty())
+      throw redline::InputError("model is empty; name the draft model, e.g. model: my-draft");
+    return host.open_model(model);
+  }
+
+  redline::DrafterContract do_contract() const override {
+    return {.emits = {.row = method_ == "sample", .coupled = method_ == "coupled"}};
+  }
+
+  void do_propose(std::span<redline::Proposal> batch) override {
+    std::vector<Tip> tips;
+    for (redline::Proposal& p : batch)
+      if (p.has_room(redline::kRoot)) tips.push_back({&p, redline::kRoot});
+    while (!tips.empty()) {
+      std::vector<redline::Ask> asks;
+      for (const Tip& t : tips)
+        asks.push_back({t.proposal->sequence(), t.proposal->draft(), t.node});
+      const std::vector<redline::Row> q = model_.forward(asks);
+      std::vector<Tip> grown;
+      for (std::size_t k = 0; k < tips.size(); ++k) {
+        const Node n = grow(*tips[k].proposal, tips[k].node, q[k]);
+        if (n != redline::kNone && tips[k].proposal->has_room(n))
+          grown.push_back({tips[k].proposal, n});
+      }
+      tips = std::move(grown);
+    }
+  }
+
+  Node grow(redline::Proposal& proposal, Node tip, const redline::Row& q) const {
+    if (method_ == "greedy") return proposal.add(tip, q.argmax(), q);
+    return method_ == "coupled" ? proposal.couple(tip, q) : proposal.sample(tip, q);
+  }
+
+  std::string method_;
+  redline::Model& model_;
+};
+
+}  // namespace
+
+REDLINE_PLUGIN(redline::entry<DraftModel>("draft_model", "a chain from a smaller model"));
