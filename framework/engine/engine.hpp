@@ -21,18 +21,20 @@ struct PluginChoice {
 };
 
 struct Settings {
-  std::string target;                       // name or path
+  std::string target;  // name or path
   PluginChoice draft{"draft_none", {}}, accept{"accept_match", {}}, length{"length_fixed", {}};
   std::vector<PluginChoice> sampler{{"sample_temperature", {{"t", "0", "default"}}}};
-  std::string device = "cpu", isa;          // isa "": the best of this machine
-  std::int32_t threads = 0;                 // 0: one a core
+  std::string device = "cpu", isa;  // isa "": the best of this machine
+  std::int32_t threads = 0;         // 0: one a core
   std::int32_t max_model_len = 2048, rows_per_step = 512, max_num_seqs = 1;
-  double memory_utilization = 0.9;          // of the machine's available memory
-  std::filesystem::path cache_folder;       // "": files::cache_folder()
+  double memory_utilization = 0.9;  // of the machine's available memory
+  trace::Level trace_level = trace::Level::TOPK;
+  std::int32_t trace_topk = 64;
+  std::filesystem::path cache_folder;  // "": files::cache_folder()
 };
 
-struct PluginFact {                         // for the trace and the resolved config
-  std::string slot, name, claim;            // slot: draft, accept, length, sampler_0 ...
+struct PluginFact {               // for the trace and the resolved config
+  std::string slot, name, claim;  // slot: draft, accept, length, sampler_0 ...; claim: of a rule
   std::vector<plugin::Parameter> parameters;  // in force
   plugin::Provenance from;
 };
@@ -40,7 +42,8 @@ struct PluginFact {                         // for the trace and the resolved co
 class Engine {
  public:
   using Say = std::function<void(const std::string& line)>;  // memory table, progress, warnings
-  // InputError, PluginError (pairs that cannot work), DeviceError (the table, when memory is short).
+  // InputError, PluginError (pairs that cannot work), DeviceError (the table, when memory is
+  // short).
   Engine(const Settings& settings, const plugin::Registry& registry, const Say& say);
   ~Engine();
   Engine(const Engine&) = delete;  // plugins and leases hold its address
@@ -48,8 +51,8 @@ class Engine {
   const text::Tokenizer& tokenizer() const;
   const MemoryPlan& memory() const;
   std::vector<PluginFact> plugins() const;
-  std::vector<trace::Attributes> attributes() const;   // /models and /plugins of a trace
-  bool downgraded() const;                             // the draft is verified as deltas
+  std::vector<trace::Attributes> attributes() const;  // /models and /plugins of a trace
+  bool downgraded() const;                            // the draft is verified as deltas
   std::string isa() const;
   std::int32_t vocab() const;
 

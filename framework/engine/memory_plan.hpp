@@ -8,15 +8,15 @@
 namespace redline::engine {
 
 struct MemoryItem {
-  std::string what;                    // "target weights"
+  std::string what;  // "target weights"
   std::int64_t bytes;
 };
 struct MemoryPlan {
   std::vector<MemoryItem> items;
   std::int64_t total_bytes = 0, available_bytes = 0, limit_bytes = 0;
   bool fits() const { return total_bytes <= limit_bytes; }
-  std::string table() const;           // what is printed before loading
+  std::string table() const;  // what is printed before loading
 };
-std::int64_t available_memory_bytes(); // of this machine and of its control group
+std::int64_t available_memory_bytes();  // of this machine and of its control group
 
 }  // namespace redline::engine

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+namespace redline::engine {
+namespace {
+
+constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+// "MemAvailable:   123 kB" of /proc/meminfo.
+std::int64_t machine_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, unit; file >> key;) {
+    std::int64_t kib = 0;
+    file >> kib;
+    std::getline(file, unit);
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return kUnlimited;
+}
+
+std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  if (file >> value) return value;
+  return std::nullopt;  // absent, or "max"
+}
+
+// What the control group (version 2) still allows; its page cache can be taken back.
+std::int64_t group_bytes() {
+  std::ifstream self("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(self, line) && line.rfind("0::", 0) != 0) line.clear();
+  if (line.empty()) return kUnlimited;
+  std::int64_t least = kUnlimited;
+  const std::filesystem::path top = "/sys/fs/cgroup";
+  for (std::filesystem::path at = top / line.substr(4);; at = at.parent_path()) {
+    const auto limit = number_in(at / "memory.max"), used = number_in(at / "memory.current");
+    if (limit && used) {
+      std::int64_t cached = 0;
+      std::ifstream stat(at / "memory.stat");
+      std::string key;
+      for (std::int64_t value = 0; stat >> key >> value;)
+        if (key == "inactive_file" || key == "active_file") cached += value;
+      least = std::min(least, *limit - *used + cached);
+    }
+    if (at == top || !at.has_parent_path() || at == at.parent_path()) return least;
+  }
+}
+
+std::string mebibytes(std::int64_t bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%10.1f MiB",
+                static_cast<double>(bytes) / (1024.0 * 1024.0));
+  return text.data();
+}
+
+}  // namespace
+
+std::int64_t available_memory_bytes() { return std::min(machine_bytes(), group_bytes()); }
+
+std::string MemoryPlan::table() const {
+  std::ostringstream out;
+  const auto line = [&out](const std::string& what, std::int64_t bytes) {
+    out << "  " << what << std::string(what.size() < 34 ? 34 - what.size() : 1, ' ')
+        << mebibytes(bytes) << "\n";
+  };
+  out << "memory\n";
+  for (const MemoryItem& item : items) line(item.what, item.bytes);
+  line("total", total_bytes);
+  line("available on this machine", available_bytes);
+  line("allowed (memory_utilization)", limit_bytes);
+  return out.str();
+}
+
+}  // namespace redline::engine
