@@ -17,18 +17,20 @@ THIRD_PARTY = {
     "CLI/": ["tools/redline/main.cpp"],
     "Eigen/": ["kernels"],
     "H5": ["trace"],
+    "benchmark/": ["kernels"],
     "boost/dll": ["framework/plugin/library.cpp"],
     "boost/json": ["config", "files"],
-    "curl/": ["tools"],
+    "curl/": ["files"],
     "hdf5": ["trace"],
     "immintrin": ["kernels"],
-    "openssl/": ["files"],
+    "openssl/": ["files", "plugin"],
     "pcre2": ["text"],
     "spdlog/": ["framework/log/log.cpp"],
     "utf8proc": ["text"],
     "yaml-cpp/": ["config"],
 }
-POSIX = r"(fcntl|unistd|dirent|dlfcn|elf|sched|signal|poll|pthread|cpuid|spawn)\.h|(sys|linux)/\w+\.h"
+# C, POSIX, Linux and the compiler: what a machine has before any library is installed.
+SYSTEM = r"(cxxabi|fcntl|unistd|dirent|dlfcn|elf|sched|signal|poll|pthread|cpuid|spawn)\.h|(sys|linux)/\w+\.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)', re.M)
 
 
@@ -50,7 +52,7 @@ def faults(path, text, tree):
         says = f"{path} includes {name}"
         if bracket == "<":
             owners = next((who for begin, who in THIRD_PARTY.items() if name.startswith(begin)), [])
-            standard = re.fullmatch(r"\w+" if room == "redline" else rf"\w+|{POSIX}", name)
+            standard = re.fullmatch(r"\w+" if room == "redline" else rf"\w+|{SYSTEM}", name)
             if not standard and room not in owners and path not in owners:
                 yield f"{says}, which is for {' and '.join(owners) or 'no room yet (THIRD_PARTY above)'}"
         elif f"framework/include/{name}" in tree:

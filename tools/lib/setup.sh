@@ -111,11 +111,10 @@ build() {
   (cd "$root" && cmake --build --preset "$preset")
 }
 
-# fetch_models PRESET NAME...: fetches what is not in the cache yet.
+# fetch_models PRESET NAME...: into the cache folder, what is not there yet.
 fetch_models() {
-  local program=$root/build/$1/bin/redline name
+  local program=$root/build/$1/bin/redline
   shift
-  for name in "$@"; do
-    "$program" models fetch "$name"
-  done
+  (($#)) || { echo "None is asked for by name."; return; }
+  "$program" models fetch "$@"
 }
