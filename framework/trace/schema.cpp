@@ -66,8 +66,10 @@ const Table<RequestRecord>& requests() {
                   {.unit = "tokens", .description = "prompt tokens found in the prefix cache"}),
        of_request("n_output", [](const R& r) { return r.n_output; },
                   {.unit = "tokens", .description = "tokens emitted, the stop token included"}),
-       of_request("n_steps", [](const R& r) { return r.n_steps; },
-                  {.unit = "steps", .description = "its rows of /steps, prefill left out"}),
+       of_request(
+           "n_steps", [](const R& r) { return r.n_steps; },
+           {.unit = "steps",
+            .description = "its rows of /steps that committed tokens, kind prefill left out"}),
        of_request("finish_reason",
                   [](const R& r) { return static_cast<std::uint8_t>(r.finish_reason); },
                   {.description = "why it ended", .labels = kFinish}),

@@ -134,8 +134,10 @@ const Table<StepRow>& steps() {
        of_step("draft_stop",
                [](const S& s) { return static_cast<std::uint8_t>(s.record.draft_stop); },
                {.description = "what ended the draft", .labels = kDraftStops}),
-       of_step("node_start", [](const S& s) { return s.node_start; },
-               {.missing = Missing::MAXIMUM, .description = "first of its n_nodes rows of /nodes"}),
+       of_step(
+           "node_start", [](const S& s) { return s.node_start; },
+           {.missing = Missing::MAXIMUM,
+            .description = "first of its n_nodes rows of /nodes; missing when none are stored"}),
        of_step("decision_start", [](const S& s) { return s.decision_start; },
                {.missing = Missing::MAXIMUM, .description = "first of its rows of /decisions"}),
        of_step(

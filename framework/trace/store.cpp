@@ -63,7 +63,7 @@ void Store::add(const StepRecord& step) {
   schema::StepRow row{step, schema::kNoRow, schema::kNoRow, schema::kNoRow};
   if (tables.below) {
     Below& below = *tables.below;
-    row.node_start = below.nodes.rows();
+    if (step.nodes.size() == step.n_nodes) row.node_start = below.nodes.rows();
     row.decision_start = below.decisions.rows();
     row.logit_start = below.target.rows();
     for (const NodeRecord& node : step.nodes) below.nodes.add(node);
