@@ -18,6 +18,7 @@ struct KvShape {
     return std::int64_t{2} * kv_heads * kPageTokens * head_size * 2;
   }
   std::int64_t page_bytes() const { return layers * layer_bytes(); }
+  bool operator==(const KvShape&) const = default;
 };
 
 class PagePool {

@@ -16,23 +16,23 @@ enum class Want : std::uint8_t { NOTHING, ARGMAX, SUMMARY, ROW };
 
 struct Row {
   Token token;
-  std::int32_t position;  // root n-1, node n-1+depth
-  std::int32_t slot;      // where its K and V go
-  std::int32_t prefix;    // sees slots [0, prefix) ...
+  std::int32_t position;                      // root n-1, node n-1+depth
+  std::int32_t slot;                          // where its K and V go
+  std::int32_t prefix;                        // sees slots [0, prefix) ...
   std::int32_t tail_begin = 0, tail_end = 0;  // ... then Batch::tail[begin, end), its own slot last
   Want want = Want::NOTHING;
 };
 
 struct Segment {
-  kv::Cache* cache;                  // of this model
+  kv::Cache* cache;  // of this model
   std::int32_t row_begin, row_end;
 };
 
 struct Batch {
-  std::vector<Row> rows;             // [T]
-  std::vector<std::int32_t> tail;    // slots, in position order
+  std::vector<Row> rows;           // [T]
+  std::vector<std::int32_t> tail;  // slots, in position order
   std::vector<Segment> segments;
-  std::vector<Tap> taps;             // hidden states to return for every row
+  std::vector<Tap> taps;  // hidden states to return for every row
   void clear() { rows.clear(), tail.clear(), segments.clear(), taps.clear(); }
 };
 

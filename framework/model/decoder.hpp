@@ -15,7 +15,7 @@
 
 namespace redline::model {
 
-struct Shape {  // of the whole model
+struct Shape {               // of the whole model
   std::string architecture;  // "llama", "qwen2"
   std::int32_t layers, hidden, heads, kv_heads, head_size, feed_forward, vocab, context;
   kv::KvShape kv() const { return {layers, kv_heads, head_size}; }
@@ -29,9 +29,10 @@ struct MemoryNeed {  // bytes, before anything is loaded
 };
 
 struct LoadOptions {
-  std::filesystem::path cache_folder;                          // packed weights, shared by processes
-  std::int32_t max_rows = 512;                                 // widest forward
-  std::int32_t max_positions = 4096;                           // of the rope table
+  std::filesystem::path cache_folder;  // packed weights, shared by processes
+  std::int32_t max_rows = 512;         // widest forward
+  std::int32_t max_wanted = 0;         // of those, rows that want logits; 0: as many
+  std::int32_t max_positions = 4096;   // of the rope table
   std::function<void(double done, const std::string& what)> progress;  // may be empty
 };
 

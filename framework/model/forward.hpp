@@ -14,7 +14,8 @@ class Forward {
   virtual std::int32_t context() const = 0;   // positions it can take
   virtual std::int32_t max_rows() const = 0;  // of one forward
   virtual kv::KvShape kv_shape() const = 0;
-  // rows <= max_rows; every slot must lie in its cache's pages. The result lives until the next call.
+  // rows <= max_rows; every slot must lie in its cache's pages. The result lives until the next
+  // call.
   virtual const Output& forward(const Batch& batch) = 0;
 };
 

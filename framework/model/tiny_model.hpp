@@ -11,11 +11,13 @@ namespace redline::model {
 
 struct TinySpec {
   std::string architecture = "llama";
-  std::int32_t layers = 2, hidden = 256, heads = 4, kv_heads = 2, feed_forward = 512, context = 1024;
-  std::int32_t extra_vocab = 64;   // beyond the 256 bytes and the specials
+  std::int32_t layers = 2, hidden = 256, heads = 4, kv_heads = 2, feed_forward = 512,
+               context = 1024;
+  std::int32_t extra_vocab = 64;  // beyond the 256 bytes and the specials
   files::TensorType type = files::TensorType::Q4_K;
   std::uint64_t seed = 1;
-  double scale = 1.0;              // of the weights; larger gives sharper rows
+  double scale = 1.0;  // of the weights; larger gives sharper rows
+  bool tied = false;   // no output.weight: the embedding is the head
 };
 void write_tiny_model(const TinySpec& spec, const std::filesystem::path& path);
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/decoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "model/output_stage.hpp"
+#include "model/pass.hpp"
+#include "redline/error.hpp"
+
+namespace redline::model {
+namespace {
+
+Extent extent_of(const Architecture& of, const LoadOptions& options, int workers,
+                 const kernels::Ops& ops) {
+  return {.rows = options.max_rows,
+          .wanted = options.max_wanted > 0 ? std::min(options.max_wanted, options.max_rows)
+                                           : options.max_rows,
+          .positions = std::min(options.max_positions, of.shape.context),
+          .workers = workers,
+          .scratch_bytes =
+              (ops.attention_scratch_bytes(of.shape.heads, of.shape.kv_heads, of.shape.head_size) +
+               63) /
+              64 * 64};
+}
+
+Architecture checked(const files::Gguf& file, const parallel::Communicator& ranks,
+                     const LoadOptions& options) {
+  if (ranks.size() != 1)
+    throw InputError("tensor parallel degree " + std::to_string(ranks.size()) +
+                     ": this build runs a model on one rank; set tp: 1");
+  if (options.max_rows < 1 || options.max_positions < 1)
+    throw InputError("a forward of " + std::to_string(options.max_rows) + " rows at " +
+                     std::to_string(options.max_positions) + " positions; both must be positive");
+  return architecture_of(file);
+}
+
+// Divisors of the rope frequencies: the linear scaling, and those a Llama 3.1 file brings.
+std::vector<float> rope_divisors(const files::Gguf& file, const Architecture& of) {
+  std::vector<float> divisors = vector_of(file, "rope_freqs.weight");
+  if (divisors.empty()) divisors.assign(of.shape.head_size / 2, 1.0f);
+  for (float& divisor : divisors) {
+    if (!(divisor > 0) || !std::isfinite(divisor))
+      throw InputError(file.path().string() + ": tensor rope_freqs.weight holds " +
+                       std::to_string(divisor) + ", expected positive numbers");
+    divisor *= static_cast<float>(of.rope_factor);
+  }
+  return divisors;
+}
+
+}  // namespace
+
+struct Decoder::Impl {
+  Impl(const files::Gguf& file, device::Device& device_to_use, parallel::Communicator& group,
+       const LoadOptions& options)
+      : device(device_to_use),
+        ranks(group),
+        architecture(checked(file, group, options)),
+        extent(extent_of(architecture, options, device.pool().threads(), device.ops())),
+        weights(file, architecture, options, device.pool()),
+        activations(architecture, extent),
+        plan({static_cast<std::int32_t>(extent.rows), static_cast<std::int32_t>(extent.wanted),
+              static_cast<std::int32_t>(extent.positions), architecture.shape.vocab,
+              architecture.shape.kv()}),
+        outputs(architecture.shape, static_cast<std::int32_t>(extent.rows)) {
+    const std::vector<float> divisors = rope_divisors(file, architecture);
+    kernels::fill_rope_table(architecture.rope_base, divisors.data(), 1.0,
+                             architecture.shape.head_size, extent.positions, activations->cosine,
+                             activations->sine);
+  }
+
+  const Output& forward(const Batch& batch) {
+    plan.lay_out(batch);
+    outputs.begin(batch);
+    const Pass pass{device, ranks, architecture, *activations, plan, extent.scratch_bytes};
+    const Buffers& b = *activations;
+    const std::int64_t hidden = architecture.shape.hidden;
+    for_rows(device, plan.rows(), hidden, [&](kernels::Range range, int) {
+      device.ops().embed(weights.embedding(), plan.tokens(), b.x, range);
+    });
+    const float* delta = nullptr;  // of the layer before
+    std::int32_t index = 0;
+    for (const LayerWeights& layer : weights.layers()) {
+      plan.enter_layer(index);
+      attention_block(pass, layer, delta);
+      outputs.take_layer_input(pass, index++);
+      feed_forward_block(pass, layer);
+      delta = b.delta;
+    }
+    for_rows(device, plan.rows(), hidden, [&](kernels::Range range, int) {
+      device.ops().add_rms_norm(b.x, delta, weights.final_norm().data(), architecture.epsilon,
+                                hidden, b.normed, range);
+    });
+    outputs.take_layer_input(pass, index);
+    outputs.take_final_norm(pass);
+    outputs.finish(pass, batch, weights);
+    return outputs.output();
+  }
+
+  device::Device& device;
+  parallel::Communicator& ranks;
+  Architecture architecture;
+  Extent extent;
+  Weights weights;
+  Activations activations;
+  RowPlan plan;
+  OutputStage outputs;
+};
+
+MemoryNeed Decoder::memory_need(const files::Gguf& file, const LoadOptions& options) {
+  const Architecture of = architecture_of(file);
+  const int workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const Extent extent = extent_of(of, options, workers, kernels::ops(kernels::best()));
+  return {Weights::bytes(file, of), Activations::bytes(of, extent)};
+}
+
+Decoder::Decoder(const files::Gguf& file, device::Device& device, parallel::Communicator& ranks,
+                 const LoadOptions& options)
+    : impl_(std::make_unique<Impl>(file, device, ranks, options)) {}
+Decoder::~Decoder() = default;
+
+const Shape& Decoder::shape() const { return impl_->architecture.shape; }
+std::int32_t Decoder::vocab() const { return shape().vocab; }
+std::int32_t Decoder::context() const { return static_cast<std::int32_t>(impl_->extent.positions); }
+std::int32_t Decoder::max_rows() const { return static_cast<std::int32_t>(impl_->extent.rows); }
+kv::KvShape Decoder::kv_shape() const { return shape().kv(); }
+const Output& Decoder::forward(const Batch& batch) { return impl_->forward(batch); }
+
+}  // namespace redline::model

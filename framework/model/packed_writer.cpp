@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/packed_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "redline/error.hpp"
+
+namespace redline::model {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& path, int error, std::int64_t bytes) {
+  throw DeviceError("packed weights: cannot write " + path.string() + ": " + std::strerror(error) +
+                    "; it takes " + std::to_string(bytes) +
+                    " bytes; free some space or set REDLINE_CACHE to another folder");
+}
+
+}  // namespace
+
+void PackedWriter::make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw DeviceError("packed weights: cannot make the folder " + folder.string() + ": " +
+                      error.message() + "; set REDLINE_CACHE to another folder");
+}
+
+PackedWriter::PackedWriter(const std::filesystem::path& path, const PackedLayout& layout)
+    : path_(path),
+      part_(std::filesystem::path(path).concat(".part-" + std::to_string(::getpid()))),
+      layout_(layout),
+      descriptor_(::open(part_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644)) {
+  if (descriptor_ < 0) refuse(part_, errno, layout.file_bytes);
+}
+
+PackedWriter::~PackedWriter() {
+  ::close(descriptor_);
+  ::unlink(part_.c_str());  // gone already when it was renamed
+}
+
+void PackedWriter::write(device::WorkerPool& pool,
+                         const std::function<void(double, const std::string&)>& progress) {
+  if (::ftruncate(descriptor_, layout_.file_bytes) != 0) refuse(part_, errno, layout_.file_bytes);
+  std::vector<std::uint64_t> sums;
+  for (const PackedEntry& entry : layout_.entries) {
+    sums.push_back(write_matrix(entry, pool));
+    const double done = static_cast<double>(entry.offset + entry.bytes) / layout_.file_bytes;
+    if (progress) progress(done, "packing " + entry.tensor->name);
+  }
+  write_at(layout_.head.data(), static_cast<std::int64_t>(layout_.head.size()), 0);
+  write_at(sums.data(), static_cast<std::int64_t>(sums.size() * 8), layout_.sums_offset);
+  std::error_code error;
+  std::filesystem::rename(part_, path_, error);
+  if (error) refuse(path_, error.value(), layout_.file_bytes);
+}
+
+std::uint64_t PackedWriter::write_matrix(const PackedEntry& entry, device::WorkerPool& pool) {
+  const files::Tensor& tensor = *entry.tensor;
+  const std::int64_t row_bytes = kernels::file_row_bytes(entry.type, tensor.cols());
+  const std::int64_t group_rows = entry.group_tiles * kernels::kTileRows;
+  const std::int64_t group_bytes = entry.bytes / entry.tiles() * entry.group_tiles;
+  std::vector<std::vector<std::byte>> buffers(pool.threads(), std::vector<std::byte>(group_bytes));
+  std::atomic<std::uint64_t> sum = 0;
+  pool.run(entry.groups(), [&](std::int64_t group, int worker) {
+    const std::int64_t first = group * group_rows;
+    const std::int64_t rows = std::min(group_rows, tensor.rows() - first);
+    const auto bytes =
+        std::span(buffers[worker]).first(kernels::packed_bytes(entry.type, rows, tensor.cols()));
+    kernels::pack(entry.type, rows, tensor.cols(), tensor.bytes.data() + first * row_bytes,
+                  bytes.data());
+    sum += checksum(bytes, group);
+    write_at(bytes.data(), static_cast<std::int64_t>(bytes.size()),
+             entry.offset + group * group_bytes);
+  });
+  return sum;
+}
+
+void PackedWriter::write_at(const void* data, std::int64_t bytes, std::int64_t offset) {
+  const auto* from = static_cast<const std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::pwrite(descriptor_, from, bytes, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) refuse(part_, written < 0 ? errno : ENOSPC, layout_.file_bytes);
+    from += written, offset += written, bytes -= written;
+  }
+}
+
+}  // namespace redline::model

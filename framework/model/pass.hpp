@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of one forward share, and the products that run as one list of tasks.
+#pragma once
+#include <algorithm>
+#include <span>
+
+#include "device/device.hpp"
+#include "model/activations.hpp"
+#include "model/row_plan.hpp"
+#include "model/weights.hpp"
+#include "parallel/communicator.hpp"
+
+namespace redline::model {
+
+struct Pass {
+  device::Device& device;
+  parallel::Communicator& ranks;
+  const Architecture& architecture;
+  const Buffers& buffers;
+  const RowPlan& plan;
+  std::int64_t scratch_bytes;  // of attention, a worker
+
+  const kernels::Ops& ops() const { return device.ops(); }
+  std::int64_t rows() const { return plan.rows(); }
+};
+
+// Cuts [0, rows) so that a task has some work; few rows of little width are one task, which needs
+// no other thread. f(Range, worker)
+template <class F>
+void for_rows(device::Device& device, std::int64_t rows, std::int64_t cols, F&& f) {
+  constexpr std::int64_t kTaskFloats = 16384;  // some microseconds
+  const std::int64_t step = std::max<std::int64_t>(1, kTaskFloats / cols);
+  device.pool().run((rows + step - 1) / step, [&](std::int64_t task, int worker) {
+    f(kernels::Range{task * step, std::min((task + 1) * step, rows)}, worker);
+  });
+}
+
+struct Product {  // out[t, n] = w x[t] + bias
+  const kernels::PackedMatrix& w;
+  const float* bias;  // may be null
+  float* out;         // [rows, stride]
+  std::int64_t stride;
+};
+// All of the same quantised rows. The tiles of all matrices are one list of tasks.
+void multiply(device::Device& device, std::span<const Product> products, const std::byte* x,
+              std::int64_t rows);
+
+// x += delta of the block before (null: none), then normed, then quantised for the next products.
+void norm_and_quantize(const Pass& pass, const float* delta, const std::vector<float>& weight);
+
+// Each leaves in buffers.delta what is to be added to the residual stream.
+void attention_block(const Pass& pass, const LayerWeights& layer, const float* delta);
+void feed_forward_block(const Pass& pass, const LayerWeights& layer);
+
+}  // namespace redline::model
