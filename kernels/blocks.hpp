@@ -8,12 +8,12 @@
 
 namespace redline::kernels {
 
-struct Block {               // block_weights(type) of these are used: 32 or 256
-  std::uint8_t q[256];       // as stored, before the offset; bits of an int8 for Q8_0
-  std::uint16_t d = 0;       // f16
-  std::uint16_t m = 0;       // f16: m of Q4_1, dmin of Q4_K and Q5_K
-  std::uint8_t scale[16];    // 8 of Q4_K and Q5_K; 16 of Q6_K, bits of int8
-  std::uint8_t min[8];       // Q4_K and Q5_K
+struct Block {             // block_weights(type) of these are used: 32 or 256
+  std::uint8_t q[256];     // as stored, before the offset; bits of an int8 for Q8_0
+  std::uint16_t d = 0;     // f16
+  std::uint16_t m = 0;     // f16: m of Q4_1, dmin of Q4_K and Q5_K
+  std::uint8_t scale[16];  // 8 of Q4_K and Q5_K; 16 of Q6_K, bits of int8
+  std::uint8_t min[8];     // Q4_K and Q5_K
 };
 
 void read_file_block(WeightType type, const std::byte* file, Block& block);

@@ -6,8 +6,8 @@
 
 namespace redline::kernels {
 
-void install_reference_matmul(Ops& ops);     // quantize, matmul, embed
-void install_reference_rows(Ops& ops);       // add_rms_norm, swiglu, rope_append
+void install_reference_matmul(Ops& ops);  // quantize, matmul, embed
+void install_reference_rows(Ops& ops);    // add_rms_norm, swiglu, rope_append
 void install_reference_attention(Ops& ops);
 void install_reference_vocabulary(Ops& ops);  // argmax, log_sum_exp, softmax
 

@@ -68,7 +68,9 @@ float load_float(WeightType type, const std::byte* row, std::int64_t k) {
 void read_file_block(WeightType type, const std::byte* file, Block& block) {
   const Bytes at = reinterpret_cast<Bytes>(file);
   switch (type) {
-    case WeightType::Q4_0: block.d = load16(at); return read_nibbles(at + 2, block.q);
+    case WeightType::Q4_0:
+      block.d = load16(at);
+      return read_nibbles(at + 2, block.q);
     case WeightType::Q4_1:
       block.d = load16(at), block.m = load16(at + 2);
       return read_nibbles(at + 4, block.q);
@@ -78,11 +80,18 @@ void read_file_block(WeightType type, const std::byte* file, Block& block) {
       for (int j = 0; j < 32; ++j)
         block.q[j] |= static_cast<std::uint8_t>((at[2 + j / 8] >> (j % 8) & 1) << 4);
       return;
-    case WeightType::Q8_0: block.d = load16(at); std::memcpy(block.q, at + 2, 32); return;
-    case WeightType::Q4_K: return read_k45(false, at, block);
-    case WeightType::Q5_K: return read_k45(true, at, block);
-    case WeightType::Q6_K: return read_k6(at, block);
-    default: return;  // float types have no blocks
+    case WeightType::Q8_0:
+      block.d = load16(at);
+      std::memcpy(block.q, at + 2, 32);
+      return;
+    case WeightType::Q4_K:
+      return read_k45(false, at, block);
+    case WeightType::Q5_K:
+      return read_k45(true, at, block);
+    case WeightType::Q6_K:
+      return read_k6(at, block);
+    default:
+      return;  // float types have no blocks
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit floats in plain integer arithmetic, bit for bit what F16C computes (round to nearest even).
+// 16-bit floats in plain integer arithmetic, bit for bit what F16C computes (round to nearest
+// even).
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -5,9 +5,12 @@ namespace redline::kernels {
 
 std::string_view name(Isa isa) {
   switch (isa) {
-    case Isa::AVX2: return "avx2";
-    case Isa::AVX512_VNNI: return "avx512_vnni";
-    default: return "portable";
+    case Isa::AVX2:
+      return "avx2";
+    case Isa::AVX512_VNNI:
+      return "avx512_vnni";
+    default:
+      return "portable";
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie in a tile of weights and in a quantised row. Shared by all instruction sets: file
-// local on purpose, so that no copy compiled for one set can be linked into the code of another.
+// Where things lie in a tile of weights and in a quantised row. Shared by all instruction sets:
+// file local on purpose, so that no copy compiled for one set can be linked into the code of
+// another.
 //
-// Tile of a quantised type, 16 rows x K: headers[K / header_inputs], then quants[K / 32], both areas
-// sequential in k. Quants of 32 inputs are 8 groups j of 4 inputs; group j as bytes is
+// Tile of a quantised type, 16 rows x K: headers[K / header_inputs], then quants[K / 32], both
+// areas sequential in k. Quants of 32 inputs are 8 groups j of 4 inputs; group j as bytes is
 // W[j][row * 4 + i] = weight of input 4j + i: the operand order of vpdpbusd and vpmaddubsw.
 //   4 low bits: byte [p][64] holds W[2p] low, W[2p + 1] high, p < 4
 //   5th bit:    then byte [64], bit j for W[j]
@@ -26,16 +27,17 @@ constexpr std::int64_t kLanes = 16;  // virtual lanes; also rows of a tile and p
 
 struct TypeInfo {
   const char* name;
-  std::int64_t block_weights, block_bytes;   // in the file
-  std::int64_t header_bytes, quant_bytes;    // in a tile: per block_weights, per 32 inputs
-  int offset;                                // weight = scale * (q - offset)
+  std::int64_t block_weights, block_bytes;  // in the file
+  std::int64_t header_bytes, quant_bytes;   // in a tile: per block_weights, per 32 inputs
+  int offset;                               // weight = scale * (q - offset)
 };
 
 constexpr TypeInfo kTypes[] = {
-    {"F32", 1, 4, 0, 2048, 0},       {"F16", 1, 2, 0, 1024, 0},      {"BF16", 1, 2, 0, 1024, 0},
-    {"Q4_0", 32, 18, 32, 256, 8},    {"Q4_1", 32, 20, 64, 256, 0},   {"Q5_0", 32, 22, 32, 320, 16},
-    {"Q8_0", 32, 34, 32, 512, 0},    {"Q4_K", 256, 144, 320, 256, 0}, {"Q5_K", 256, 176, 320, 320, 0},
-    {"Q6_K", 256, 210, 288, 384, 32},
+    {"F32", 1, 4, 0, 2048, 0},       {"F16", 1, 2, 0, 1024, 0},
+    {"BF16", 1, 2, 0, 1024, 0},      {"Q4_0", 32, 18, 32, 256, 8},
+    {"Q4_1", 32, 20, 64, 256, 0},    {"Q5_0", 32, 22, 32, 320, 16},
+    {"Q8_0", 32, 34, 32, 512, 0},    {"Q4_K", 256, 144, 320, 256, 0},
+    {"Q5_K", 256, 176, 320, 320, 0}, {"Q6_K", 256, 210, 288, 384, 32},
 };
 
 inline constexpr const TypeInfo& info(WeightType type) { return kTypes[static_cast<int>(type)]; }

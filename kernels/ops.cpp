@@ -20,14 +20,27 @@ Ops portable_ops() {
   return table;
 }
 
+Ops avx2_ops() {
+  Ops table = portable_ops();
+  table.isa = Isa::AVX2;
+  return table;
+}
+
+Ops avx512_ops() {
+  Ops table = avx2_ops();
+  table.isa = Isa::AVX512_VNNI;
+  install_avx512_matmul(table);
+  return table;
+}
+
 }  // namespace
 
 const Ops& ops(Isa isa) {
   const std::vector<Isa> have = supported();
   if (std::find(have.begin(), have.end(), isa) == have.end())
     throw std::invalid_argument("this machine has no " + std::string(name(isa)));
-  static const Ops portable = portable_ops();
-  return portable;
+  static const Ops portable = portable_ops(), avx2 = avx2_ops(), avx512 = avx512_ops();
+  return isa == Isa::AVX512_VNNI ? avx512 : isa == Isa::AVX2 ? avx2 : portable;
 }
 
 }  // namespace redline::kernels

@@ -19,10 +19,14 @@ void store32(void* at, std::uint32_t value) { std::memcpy(at, &value, 4); }
 int quant_bits(WeightType type) {
   switch (type) {
     case WeightType::Q5_0:
-    case WeightType::Q5_K: return 5;
-    case WeightType::Q6_K: return 6;
-    case WeightType::Q8_0: return 8;
-    default: return 4;
+    case WeightType::Q5_K:
+      return 5;
+    case WeightType::Q6_K:
+      return 6;
+    case WeightType::Q8_0:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -67,7 +71,8 @@ void pack_float_row(WeightType type, std::int64_t cols, const std::byte* row, st
                     std::int64_t lane) {
   const std::int64_t width = info(type).block_bytes;
   for (std::int64_t k = 0; k < cols; ++k)
-    std::memcpy(tile + (k * kLanes + lane) * width, row + k * width, static_cast<std::size_t>(width));
+    std::memcpy(tile + (k * kLanes + lane) * width, row + k * width,
+                static_cast<std::size_t>(width));
 }
 
 void pack_row(WeightType type, std::int64_t cols, const std::byte* row, std::byte* tile,
@@ -110,7 +115,8 @@ void read_tile_block(WeightType type, std::int64_t cols, const std::byte* tile, 
   const std::byte* const header = tile + index * of.header_bytes;
   std::memcpy(&block.d, header + 2 * row, 2);
   if (type == WeightType::Q6_K) {
-    for (int g = 0; g < 16; ++g) block.scale[g] = static_cast<std::uint8_t>(header[32 + 16 * g + row]);
+    for (int g = 0; g < 16; ++g)
+      block.scale[g] = static_cast<std::uint8_t>(header[32 + 16 * g + row]);
   } else if (of.header_bytes > 32) {
     std::memcpy(&block.m, header + 32 + 2 * row, 2);
     if (has_sub_scales(type)) {

@@ -12,10 +12,10 @@
 namespace redline::kernels {
 namespace {
 
-struct DecodedBlock {  // 32 inputs of 16 rows
-  std::int8_t w[kLanes][kBlock];        // offset taken off
-  std::int32_t half_scale[2][kLanes];   // per 16 inputs; 1 except for Q6_K
-  float scale[kLanes], min[kLanes];     // out += scale * x_scale * dot + min * x_sum
+struct DecodedBlock {                  // 32 inputs of 16 rows
+  std::int8_t w[kLanes][kBlock];       // offset taken off
+  std::int32_t half_scale[2][kLanes];  // per 16 inputs; 1 except for Q6_K
+  float scale[kLanes], min[kLanes];    // out += scale * x_scale * dot + min * x_sum
 };
 
 std::uint16_t load16(const std::byte* at) {
@@ -42,8 +42,8 @@ void decode(WeightType type, std::int64_t cols, const std::byte* tile, std::int6
   const std::int64_t parts = of.block_weights / kBlock;
   const std::byte* const header = tile + b / parts * of.header_bytes;
   const std::byte* const quants = tile + quants_offset(type, cols) + b * of.quant_bytes;
-  const std::byte* const sub = header + 64 + b % parts * 32;                    // Q4_K, Q5_K
-  const std::byte* const half_scales = header + 32 + b % parts * 2 * kLanes;    // Q6_K
+  const std::byte* const sub = header + 64 + b % parts * 32;                  // Q4_K, Q5_K
+  const std::byte* const half_scales = header + 32 + b % parts * 2 * kLanes;  // Q6_K
   for (int lane = 0; lane < kLanes; ++lane) {
     for (int k = 0; k < kBlock; ++k)
       out.w[lane][k] = static_cast<std::int8_t>(stored_quant(type, quants, lane, k) - of.offset);
@@ -103,8 +103,8 @@ void multiply_tile(const PackedMatrix& w, const std::byte* tile, const std::byte
     }
     return;
   }
-  const bool has_min = w.type == WeightType::Q4_1 || w.type == WeightType::Q4_K ||
-                       w.type == WeightType::Q5_K;
+  const bool has_min =
+      w.type == WeightType::Q4_1 || w.type == WeightType::Q4_K || w.type == WeightType::Q5_K;
   DecodedBlock block;
   for (std::int64_t b = 0; b < w.cols / kBlock; ++b) {
     decode(w.type, w.cols, tile, b, block);

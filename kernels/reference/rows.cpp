@@ -51,8 +51,9 @@ void rotate(const Rope& rope, std::int64_t position, float* head) {
 void write_slot(const PagedKv& kv, std::int64_t slot, std::int64_t kv_head, int part,
                 const float* values) {
   std::byte* const layer = kv.pages[slot / kPageTokens] + kv.layer_offset;
-  auto* const to = reinterpret_cast<std::uint16_t*>(layer) +
-                   ((part * kv.kv_heads + kv_head) * kPageTokens + slot % kPageTokens) * kv.head_size;
+  auto* const to =
+      reinterpret_cast<std::uint16_t*>(layer) +
+      ((part * kv.kv_heads + kv_head) * kPageTokens + slot % kPageTokens) * kv.head_size;
   for (std::int64_t e = 0; e < kv.head_size; ++e) to[e] = float_to_half(values[e]);
 }
 
@@ -61,7 +62,8 @@ void rope_append(const Rope& rope, const std::int32_t* positions, const std::int
                  float* k, const float* v, std::int64_t kv_stride, Range rows) {
   const std::int64_t size = rope.head_size;
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    for (std::int64_t h = 0; h < heads; ++h) rotate(rope, positions[t], q + t * q_stride + h * size);
+    for (std::int64_t h = 0; h < heads; ++h)
+      rotate(rope, positions[t], q + t * q_stride + h * size);
     for (std::int64_t g = 0; g < kv[t]->kv_heads; ++g) {
       float* const key = k + t * kv_stride + g * size;
       rotate(rope, positions[t], key);
