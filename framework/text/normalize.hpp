@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unicode's normalization form C; ill-formed bytes stay as they are.
+// Normalization form C as the `tokenizers` package makes it: with the tables of Unicode 9, so that
+// a combining mark that is newer stays where it stands. Ill-formed bytes stay as they are.
 #pragma once
 #include <string>
 #include <string_view>
