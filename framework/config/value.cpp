@@ -39,6 +39,8 @@ bool plain_scalar(const Value& value) { return value.type == Value::Type::SCALAR
 
 }  // namespace
 
+Value::Value() = default;
+
 const Value* Value::find(std::string_view name) const {
   const auto it = std::ranges::find(fields, name, &std::pair<std::string, Value>::first);
   return it == fields.end() ? nullptr : &it->second;

@@ -18,6 +18,7 @@ namespace redline::config {
 class Value {
  public:
   enum class Type { NOTHING, SCALAR, LIST, MAP };
+  Value();  // in value.cpp: only behind this class is pair<string, Value> complete, and clang looks
   Type type = Type::NOTHING;
   std::string scalar;                                 // as written, unquoted
   bool quoted = false;                                // a text, whatever it looks like
