@@ -61,7 +61,7 @@ void Reader::number(std::string_view name, T& value, Range range, std::string_vi
   if (const Argument* a = take(name)) {
     T read{};
     if (!parse(a->value, read) || read < range.low || read > range.high)
-      refuse(*a, std::string(type) + " from " + span);
+      refuse(*a, (type == "integer" ? "an integer from " : "a number from ") + span);
     value = read;
   }
   note(name, type, text(value), span, about);
