@@ -77,23 +77,18 @@ TEST_CASE("sampled text under match and Gumbel equals plain decoding of the same
   }
 }
 
-TEST_CASE("a draft that resembles its target is accepted, an unrelated one hardly") {
-  const auto close = run(settings(draft_model()), request(33, 100)).counts;
-  const auto far =
-      run(settings(draft_model("sample", TensorType::Q4_0, 9)), request(33, 100)).counts;
-  CHECK(close.accepted_by_rule > far.accepted_by_rule);
-  CHECK(close.accepted_by_rule <= close.drafted);
-}
-
-TEST_CASE("a draft equal to its target is accepted whole at temperature 0") {
+TEST_CASE(
+    "a draft equal to its target is accepted whole at temperature 0, an unrelated one hardly") {
   const auto r = run(settings(draft_model("sample", TensorType::Q8_0)), request());
   CHECK(r.counts.accepted_by_rule == r.counts.drafted);
   CHECK(r.counts.drafted > 20);
+  const auto other = run(settings(draft_model("sample", TensorType::Q8_0, 9)), request());
+  CHECK(other.counts.accepted_by_rule < other.counts.drafted / 4);
 }
 
 TEST_CASE("max_tokens is exact for every draft length") {
   for (int limit = 1; limit <= 9; ++limit)
-    for (int depth = 1; depth <= 8; ++depth) {
+    for (int depth : {1, 2, 4, 8}) {
       Settings s = settings(draft_model("sample", TensorType::Q8_0));
       s.length = {"length_fixed", {{"max_depth", std::to_string(depth), "test"}}};
       const auto r = run(s, request(20, limit));
