@@ -11,6 +11,7 @@ void install_reference_rows(Ops& ops);    // add_rms_norm, swiglu, rope_append
 void install_reference_attention(Ops& ops);
 void install_reference_vocabulary(Ops& ops);  // argmax, log_sum_exp, softmax
 
+void install_avx2_quantize(Ops& ops);
 void install_avx2_matmul(Ops& ops);
 void install_avx2_rows(Ops& ops);
 void install_avx2_attention(Ops& ops);

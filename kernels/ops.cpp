@@ -23,6 +23,10 @@ Ops portable_ops() {
 Ops avx2_ops() {
   Ops table = portable_ops();
   table.isa = Isa::AVX2;
+  install_avx2_quantize(table);
+  install_avx2_rows(table);
+  install_avx2_attention(table);
+  install_avx2_vocabulary(table);
   return table;
 }
 
@@ -30,6 +34,8 @@ Ops avx512_ops() {
   Ops table = avx2_ops();
   table.isa = Isa::AVX512_VNNI;
   install_avx512_matmul(table);
+  install_avx512_attention(table);
+  install_avx512_vocabulary(table);
   return table;
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// reference/vocabulary.cpp on sixteen lanes. Include after a lanes_*.hpp.
+#pragma once
+#include "cpu/exponential.hpp"
+#include "layout.hpp"
+#include "math64.hpp"
+#include "redline/kernels/ops.hpp"
+
+namespace redline::kernels {
+namespace {
+
+constexpr float kMinusInfinity = -__builtin_inff();
+
+// Calls body(index, lanes, count) for every sixteen logits; lanes behind the last one are -inf.
+template <class Body>
+inline void for_each_lanes(const float* logits, std::int64_t vocab, Body body) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= vocab; i += kLanes) body(i, load(logits + i), kLanes);
+  const std::int64_t left = vocab - i;
+  if (left > 0) body(i, first(load_first(logits + i, left), left, splat(kMinusInfinity)), left);
+}
+
+float largest_logit(const float* logits, std::int64_t vocab) {
+  Floats best = splat(kMinusInfinity);
+  for_each_lanes(logits, vocab,
+                 [&](std::int64_t, Floats x, std::int64_t) { best = larger(x, best); });
+  return largest(best);
+}
+
+std::int64_t argmax(const float* logits, std::int64_t vocab) {
+  const Floats best = splat(largest_logit(logits, vocab));
+  for (std::int64_t i = 0; i < vocab; i += kLanes) {
+    const std::int64_t left = vocab - i;
+    const Floats x = left < kLanes ? load_first(logits + i, left) : load(logits + i);
+    unsigned found = equal_mask(x, best);
+    if (left < kLanes) found &= (1u << left) - 1;
+    if (found) return i + __builtin_ctz(found);
+  }
+  return 0;
+}
+
+double log_sum_exp(const float* logits, std::int64_t vocab) {
+  const float best = largest_logit(logits, vocab);
+  Doubles sums = zero_doubles();
+  for_each_lanes(logits, vocab, [&](std::int64_t, Floats x, std::int64_t count) {
+    sums = add(sums, first(exponential(x - splat(best)), count, splat(0)));
+  });
+  return static_cast<double>(best) + log64(sum(sums));
+}
+
+double softmax(const float* logits, std::int64_t vocab, float* p) {
+  const float best = largest_logit(logits, vocab);
+  Doubles sums = zero_doubles();
+  for_each_lanes(logits, vocab, [&](std::int64_t i, Floats x, std::int64_t count) {
+    const Floats power = first(exponential(x - splat(best)), count, splat(0));
+    store_first(p + i, power, count);
+    sums = add(sums, power);
+  });
+  const Floats inverse = splat(static_cast<float>(1.0 / sum(sums)));
+  Doubles totals = zero_doubles();
+  for (std::int64_t i = 0; i < vocab; i += kLanes) {
+    const std::int64_t count = vocab - i < kLanes ? vocab - i : kLanes;
+    const Floats share = load_first(p + i, count) * inverse;
+    store_first(p + i, share, count);
+    totals = add(totals, first(share, count, splat(0)));
+  }
+  return sum(totals);
+}
+
+}  // namespace
+}  // namespace redline::kernels
