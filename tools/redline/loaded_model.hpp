@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model on a device, for commands that run forwards without an engine.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "device/device.hpp"
+#include "files/gguf.hpp"
+#include "model/decoder.hpp"
+
+namespace redline::tool {
+
+struct ModelOptions {
+  std::string model;  // a GGUF file or a known name
+  int threads = 0;    // 0: one a core
+  std::string isa;    // empty: the best one
+  std::string device = "cpu";
+};
+
+class LoadedModel {
+ public:
+  LoadedModel(const ModelOptions& options, std::int32_t max_rows, std::int32_t max_positions);
+  model::Decoder& decoder() { return decoder_; }
+  device::Device& device() { return *device_; }
+  double load_seconds() const { return load_seconds_; }
+
+ private:
+  double begin_;
+  files::Gguf file_;
+  std::unique_ptr<device::Device> device_;
+  parallel::Solo ranks_;
+  model::Decoder decoder_;
+  double load_seconds_;
+};
+
+}  // namespace redline::tool
