@@ -131,7 +131,7 @@ void write_yaml(const Value& value, std::string& out, int depth) {
   const bool map = value.type == Value::Type::MAP && !value.fields.empty();
   const bool list = value.type == Value::Type::LIST && !value.items.empty();
   if (!map && !list) {
-    out += (depth ? " " : "") + to_json(value) + "\n";
+    out.append(depth ? " " : "").append(to_json(value)) += '\n';
     return;
   }
   if (depth) out += '\n';
@@ -140,11 +140,11 @@ void write_yaml(const Value& value, std::string& out, int depth) {
     static const std::regex kBare("[A-Za-z_][A-Za-z0-9_.-]*");
     const bool bare = std::regex_match(name, kBare) && name != "true" && name != "false" &&
                       name != "null" && name != "Null" && name != "NULL";
-    out += pad + (bare ? name : in_quotes(name)) + ":";
+    out.append(pad).append(bare ? name : in_quotes(name)) += ':';
     write_yaml(field, out, depth + 1);
   }
   for (const Value& item : value.items) {
-    out += pad + "-";
+    out.append(pad) += '-';
     write_yaml(item, out, depth + 1);
   }
 }

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/cell_runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "experiment/build_facts.hpp"
+#include "experiment/progress.hpp"
+#include "experiment/prompts.hpp"
+#include "experiment/provenance.hpp"
+#include "experiment/request_log.hpp"
+#include "experiment/run_folder.hpp"
+#include "experiment/stop_request.hpp"
+#include "experiment/summary.hpp"
+#include "files/model_store.hpp"
+#include "files/sha256.hpp"
+#include "log/log.hpp"
+#include "trace/events.hpp"
+#include "trace/writer.hpp"
+
+namespace redline::experiment {
+namespace {
+
+using config::Value;
+namespace fs = std::filesystem;
+
+void say(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  logging::info(line);
+}
+
+plugin::Registry registry_of(const Cell& cell) {
+  std::vector<fs::path> files, folders;
+  for (const fs::path& path : cell.plugin_path)
+    (fs::is_directory(path) ? folders : files).push_back(path);
+  return {files, folders};
+}
+
+std::int32_t next_attempt(const fs::path& folder) {
+  std::int32_t attempt = 0;
+  while (fs::exists(folder / trace::trace_file_name(attempt))) ++attempt;
+  return attempt;
+}
+
+void check_unchanged(const Cell& cell) {
+  for (const DataSetChoice& set : cell.data)
+    if (const std::string now = files::sha256_file(set.path); now != set.sha256)
+      throw InputError("data set " + set.path.string() + ": its SHA-256 was " + set.sha256 +
+                       " when the run began and is " + now + "; start a new run");
+}
+
+class CellRun {
+ public:
+  CellRun(const RunFolder& run, const Cell& cell)
+      : run_(run),
+        cell_(cell),
+        folder_(run.of(cell)),
+        log_(folder_ / "requests.jsonl"),
+        done_(read_requests(folder_ / "requests.jsonl", true)),
+        attempt_(next_attempt(folder_)),
+        items_(load_items(cell.data)),
+        registry_(registry_of(cell)),
+        engine_(cell.engine, registry_, say),
+        chat_(files::Gguf::open(files::locate_model(cell.engine.target)), cell.chat_template),
+        requests_(requests_of(items_, cell, engine_.tokenizer(), chat_)) {
+    for (const Finished& f : done_) finished_keys_.insert(f.key);
+  }
+
+  int go() {
+    trace::Writer trace(folder_ / trace::trace_file_name(attempt_), header(),
+                        {.warn = [](const std::string& line) { logging::warn(line); }});
+    mark_resumption(trace);
+    const bool whole = warm_up(trace) && run_items(trace);
+    trace.close();
+    if (!whole) {
+      say(cell_.name + ": interrupted; the finished requests are kept, --resume goes on");
+      return kInterrupted;
+    }
+    write_whole(folder_ / "summary.json", config::to_pretty_json(summary()));
+    run_.mark_done(cell_);
+    return 0;
+  }
+
+ private:
+  trace::Header header() const {
+    trace::Header h;
+    const Value provenance = config::parse_json(run_.text("provenance.json"), "provenance.json");
+    h.run_id = provenance.at("run_id").text();
+    h.cell = cell_.name;
+    h.attempt = attempt_;
+    h.config_yaml = run_.text("config.yaml");
+    h.config_resolved = config::to_json(to_value(cell_));
+    h.provenance = config::to_json(provenance);
+    h.overrides = run_.text("overrides.txt");
+    h.config_sha256 = hash_of(cell_);
+    h.level = cell_.engine.trace_level;
+    h.topk = cell_.engine.trace_topk;
+    h.vocab = engine_.vocab();
+    h.attributes = engine_.attributes();
+    std::map<std::string, std::int64_t> rows;
+    for (const Item& item : items_) ++rows[item.data_set];
+    std::string names, hashes;
+    for (const DataSetChoice& set : cell_.data) {
+      names += (names.empty() ? "" : ", ") + set.name;
+      hashes += (hashes.empty() ? "" : ", ") + set.sha256;
+    }
+    h.attributes.push_back(
+        {"/dataset",
+         {{"name", names}, {"sha256", hashes}, {"rows", std::to_string(items_.size())}}});
+    h.categories = categories_of(items_);
+    return h;
+  }
+
+  // An attempt before this one was cut off: the request it was at is run again from its start.
+  void mark_resumption(trace::Sink& trace) const {
+    if (attempt_ == 0) return;
+    const auto event = [&](trace::Event code, std::uint64_t key, double value) {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      trace.event(
+          {now / std::chrono::nanoseconds(1), static_cast<std::uint16_t>(code), key, value});
+    };
+    event(trace::Event::RESUMED, 0, static_cast<double>(num_done()));
+    for (const engine::Request& request : requests_) {
+      if (finished_keys_.contains(request.key)) continue;
+      event(trace::Event::DISCARDED, request.key, attempt_ - 1);
+      break;
+    }
+    say(cell_.name + ": resumed as attempt " + std::to_string(attempt_) + ", " +
+        std::to_string(num_done()) + " of " + std::to_string(items_.size()) + " requests kept");
+  }
+
+  std::int64_t num_done() const {
+    return std::ranges::count_if(done_, [](const Finished& f) { return !f.is_warmup; });
+  }
+
+  bool warm_up(trace::Sink& trace) {
+    for (std::int32_t i = 0; i < cell_.generate.warmup; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) % items_.size();
+      if (!run_one(items_[at], warmup_of(items_[at], requests_[at], attempt_, i), trace, nullptr))
+        return false;
+    }
+    return true;
+  }
+
+  bool run_items(trace::Sink& trace) {
+    Progress progress(cell_.name, static_cast<std::int64_t>(items_.size()), num_done());
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (finished_keys_.contains(requests_[i].key)) continue;
+      if (!run_one(items_[i], requests_[i], trace, &progress)) return false;
+      progress.finished(items_[i].data_set + "/" + items_[i].id);
+    }
+    return true;
+  }
+
+  // False: we were asked to stop, and the request is not among the finished ones.
+  bool run_one(const Item& item, const engine::Request& request, trace::Sink& trace,
+               Progress* progress) {
+    engine::Result result = engine_.run(
+        request, trace,
+        [&](std::span<const Token> tokens) {
+          if (progress) progress->tokens(static_cast<std::int64_t>(tokens.size()));
+        },
+        [&] { return stop_.asked(); });
+    if (result.finish == trace::FinishReason::CANCELLED) return false;
+    Finished finished = finished_of(item, request, std::move(result), attempt_);
+    if (finished.failed())
+      say(cell_.name + ": " + item.data_set + "/" + item.id + " failed: " + finished.error);
+    log_.append(finished);
+    done_.push_back(std::move(finished));
+    return true;
+  }
+
+  Value summary() const {
+    Value whole = Value::map();
+    whole.put("cell", Value::of(cell_.name)).put("baseline", Value::of(cell_.baseline));
+    whole.put("attempts", Value::of(attempt_ + 1));
+    for (auto& [key, value] : summary_of(done_).fields) whole.put(key, value);
+    whole.put("downgraded", Value::of(engine_.downgraded()));
+    whole.put("memory_bytes", Value::of(engine_.memory().total_bytes));
+    return whole.put("identity", identity());
+  }
+
+  // What must agree before two speeds may be compared.
+  Value identity() const {
+    Value same = Value::map(), data = Value::list_of({});
+    for (const DataSetChoice& set : cell_.data)
+      data.items.push_back(Value::of(set.sha256 + ":" + std::to_string(set.offset) + "+" +
+                                     std::to_string(set.limit)));
+    same.put("build_sha256", Value::of(build_sha256())).put("isa", Value::of(engine_.isa()));
+    same.put("tp", Value::of(1)).put("threads", Value::of(cell_.engine.threads));
+    same.put("machine", machine_facts());
+    same.put("target_sha256", Value::of(model_sha256(cell_.engine.target)));
+    same.put("tokenizer_sha256", Value::of(engine_.tokenizer().sha256()));
+    same.put("template_sha256", Value::of(chat_.sha256())).put("data", std::move(data));
+    files::Sha256 settings;
+    settings.add(settings_of(cell_));
+    return same.put("settings_sha256", Value::of(settings.hex()));
+  }
+
+  const RunFolder& run_;
+  const Cell& cell_;
+  StopRequest stop_;  // before the threads of the engine begin, which inherit what it holds back
+  fs::path folder_;
+  RequestLog log_;  // locks the cell: read after it is ours
+  std::vector<Finished> done_;
+  std::int32_t attempt_;
+  std::vector<Item> items_;
+  plugin::Registry registry_;
+  engine::Engine engine_;
+  text::ChatTemplate chat_;
+  std::vector<engine::Request> requests_;
+  std::set<std::uint64_t> finished_keys_;
+};
+
+}  // namespace
+
+int run_cell(const CellOptions& options) {
+  if (options.parent) end_with(options.parent);
+  const bool own_folder = options.cell.empty();
+  const fs::path folder = fs::absolute(options.folder / ".").lexically_normal().parent_path();
+  const RunFolder run =
+      RunFolder::open(own_folder ? folder.parent_path().parent_path() : options.folder);
+  const Cell& cell = run.cell(own_folder ? folder.filename().string() : options.cell);
+  if (run.state(cell) == CellState::DONE) {
+    say(cell.name + ": done already");
+    return 0;
+  }
+  run.clear_failure(cell);
+  logging::open_file(run.root() / "run.log");
+  try {
+    check_unchanged(cell);
+    return CellRun(run, cell).go();
+  } catch (const std::exception& e) {
+    run.mark_failed(cell, e.what());
+    logging::error(cell.name + ": " + e.what());
+    throw;
+  }
+}
+
+}  // namespace redline::experiment
