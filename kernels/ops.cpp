@@ -24,6 +24,7 @@ Ops avx2_ops() {
   Ops table = portable_ops();
   table.isa = Isa::AVX2;
   install_avx2_quantize(table);
+  install_avx2_matmul(table);
   install_avx2_rows(table);
   install_avx2_attention(table);
   install_avx2_vocabulary(table);
