@@ -15,10 +15,7 @@ namespace {
 Handle file_access(bool swmr) {
   Handle access(checked(H5Pcreate(H5P_FILE_ACCESS), "file access list"), H5Pclose);
   // Fixed bounds: a newer library must not write what 1.10 cannot read.
-  if (swmr)
-    H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
-  else
-    H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+  H5Pset_libver_bounds(access.id(), swmr ? H5F_LIBVER_V110 : H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
   H5Pset_file_locking(access.id(), true, true);  // a file system without locks is not an error
   return access;
 }

@@ -109,11 +109,16 @@ std::vector<ColumnFacts> Reader::columns(const std::string& table) const {
   return out;
 }
 
+// Only the columns the writer declared count: one that another program added may be shorter.
 std::uint64_t Reader::rows(const std::string& table) const {
-  std::uint64_t rows = ~std::uint64_t{0};
-  const std::vector<ColumnFacts> all = columns(table);
-  for (const ColumnFacts& column : all) rows = std::min(rows, column.rows);
-  return all.empty() ? 0 : rows;
+  std::vector<std::string> names = impl_->file.texts(table, "column-order");
+  if (names.empty()) names = impl_->file.datasets(table);
+  std::uint64_t rows = names.empty() ? 0 : ~std::uint64_t{0};
+  for (const std::string& name : names) {
+    const auto column = impl_->file.column(table + "/" + name);
+    rows = std::min(rows, column ? column->rows() : 0);
+  }
+  return rows;
 }
 
 template <class T>

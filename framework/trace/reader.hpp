@@ -39,7 +39,7 @@ class Reader {
   std::vector<std::string> tables() const;  // "/steps", "/logits/target", ...
   bool has(const std::string& table) const;
   std::vector<ColumnFacts> columns(const std::string& table) const;  // in the writer's order
-  std::uint64_t rows(const std::string& table) const;                // that all its columns have
+  std::uint64_t rows(const std::string& table) const;  // that all columns of its writer have
   // A column's values, [rows] or [rows * width]. T: std::int64_t, std::uint64_t or double.
   template <class T>
   std::vector<T> read(const std::string& table, const std::string& column, std::uint64_t from = 0,

@@ -56,6 +56,7 @@ std::string markdown() {
   for (const Ragged& list : token_lists())
     out += "**" + std::string(list.path) + "**: " + std::string(list.description) +
            "; list i is data[indptr[i]:indptr[i + 1]], data u32, indptr u64\n\n";
+  out.pop_back();  // one line break ends the text
   return out;
 }
 

@@ -19,7 +19,7 @@ struct WriterOptions {
   std::int64_t queue_bytes = 64 << 20;  // records waiting; the engine blocks when they are more
   std::chrono::milliseconds flush_every{1000};
   FileFormat format = FileFormat::AUTO;
-  std::function<void(const std::string& line)> warn;  // said by the constructor and by close()
+  std::function<void(const std::string& line)> warn = {};  // said by the constructor and by close()
 };
 
 std::string trace_file_name(std::int32_t attempt);  // "trace-000.h5"
