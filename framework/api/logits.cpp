@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redline/logits.hpp"
+#include "redline/sampler.hpp"
 
 #include <algorithm>
 #include <cmath>

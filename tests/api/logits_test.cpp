@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redline/logits.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
