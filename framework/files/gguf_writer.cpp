@@ -108,7 +108,7 @@ void GgufWriter::add(std::string name, TensorType type, std::vector<std::int64_t
   tensors_.push_back({std::move(name), type, std::move(shape), std::move(bytes)});
 }
 
-void GgufWriter::write(const std::filesystem::path& path) const {
+std::string GgufWriter::bytes() const {
   Out out;
   out.put_bytes(std::as_bytes(std::span("GGUF", 4)));
   out.put<std::uint32_t>(3);
@@ -132,8 +132,13 @@ void GgufWriter::write(const std::filesystem::path& path) const {
     out.put_bytes(tensor.bytes);
     out.pad();
   }
+  return out.bytes();
+}
+
+void GgufWriter::write(const std::filesystem::path& path) const {
+  const std::string all = bytes();
   std::ofstream file(path, std::ios::binary);
-  file.write(out.bytes().data(), static_cast<std::streamsize>(out.bytes().size()));
+  file.write(all.data(), static_cast<std::streamsize>(all.size()));
   if (!file.flush()) throw InputError(path.string() + ": cannot be written");
 }
 

@@ -15,6 +15,7 @@ class GgufWriter {
   void set(std::string key, Value value);  // integers as u32/i32 where they fit, numbers as f32
   void add(std::string name, TensorType type, std::vector<std::int64_t> shape,
            std::vector<std::byte> bytes);  // InputError when bytes do not fit type and shape
+  std::string bytes() const;               // of the whole file
   void write(const std::filesystem::path& path) const;
 
  private:

@@ -106,6 +106,7 @@ fs::path fetch_model(const KnownModel& model, const FetchSettings& settings) {
     check(model, partial);
     fs::rename(partial, path);
     leave_note(model);
+    for (const ModelSource& other : model.sources) fs::remove(beside(model, "." + other.kind));
     return path;
   }
   if (!asked)

@@ -23,6 +23,12 @@ Utf8Part first_utf8(std::string_view text) {
   return {Utf8Part::VALID, length};
 }
 
+bool is_utf8(std::string_view text) {
+  bool all = true;
+  for_each_run(text, [&](std::string_view, bool well_formed) { all = all && well_formed; });
+  return all;
+}
+
 std::string printable(std::string_view text, std::size_t limit_bytes) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "'";

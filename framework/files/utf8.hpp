@@ -32,6 +32,8 @@ void for_each_run(std::string_view text, Run run) {
   if (start < text.size()) run(text.substr(start), valid);
 }
 
+bool is_utf8(std::string_view text);  // well-formed throughout
+
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 // 'text' in quotes and fit for a message: what lies past `limit_bytes` becomes an ellipsis,

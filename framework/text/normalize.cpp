@@ -67,34 +67,29 @@ void compose_part(std::string_view part, std::string& out) {
 }
 
 // Nothing moves across a newer mark, so the parts between them are composed on their own.
-void compose_run(std::string_view run, std::string& out) {
+void compose_characters(std::string_view text, std::string& out) {
   std::size_t start = 0;
-  for (std::size_t at = 0; at < run.size();) {
+  for (std::size_t at = 0; at < text.size();) {
     utf8proc_int32_t character = 0;
     const auto bytes = static_cast<std::size_t>(utf8proc_iterate(
-        data(run.substr(at)), static_cast<utf8proc_ssize_t>(run.size() - at), &character));
+        data(text.substr(at)), static_cast<utf8proc_ssize_t>(text.size() - at), &character));
     if (is_newer(character)) {
-      compose_part(run.substr(start, at - start), out);
-      out += run.substr(at, bytes);
+      compose_part(text.substr(start, at - start), out);
+      out += text.substr(at, bytes);
       start = at + bytes;
     }
     at += bytes;
   }
-  compose_part(run.substr(start), out);
+  compose_part(text.substr(start), out);
 }
 
 }  // namespace
 
 std::string compose(std::string_view text) {
-  if (is_composed(text)) return std::string(text);
-  std::string out;
-  files::for_each_run(text, [&](std::string_view run, bool well_formed) {
-    if (well_formed) {
-      compose_run(run, out);
-    } else {
-      out += run;
-    }
-  });
+  std::string out(text);
+  if (is_composed(text) || !files::is_utf8(text)) return out;
+  out.clear();
+  compose_characters(text, out);
   return out;
 }
 

@@ -2,9 +2,11 @@
 #include "files/gguf.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "files/sha256.hpp"
 #include "files/small_gguf.hpp"
+#include "files/temporary_folder.hpp"
 #include "files/tensor_type.hpp"
 
 using namespace redline;
@@ -147,12 +149,10 @@ TEST_CASE("a key or tensor that appears twice is refused") {
 }
 
 TEST_CASE("split files and odd alignments are refused by name") {
-  const TemporaryFolder folder;
   const auto with_key = [&](const std::string& key, std::uint64_t value) {
     files::GgufWriter writer;
     writer.set(key, value);
-    writer.write(folder / "k.gguf");
-    return refusal(read_bytes(folder / "k.gguf"));
+    return refusal(bytes_of(writer));
   };
   CHECK_THAT(with_key("split.count", 3), Contains("split into 3 files"));
   CHECK(with_key("split.count", 1) == "no refusal");

@@ -3,23 +3,20 @@
 // means to spoil it.
 #pragma once
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "files/gguf.hpp"
 #include "files/gguf_writer.hpp"
-#include "files/temporary_folder.hpp"
 #include "redline/error.hpp"
 
 namespace redline::tests {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes read_bytes(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+inline Bytes bytes_of(const files::GgufWriter& writer) {
+  const std::string text = writer.bytes();
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
@@ -39,9 +36,7 @@ inline Bytes small_gguf() {
   writer.add("f32", files::TensorType::F32, {3, 2}, Bytes(24, std::byte{1}));
   writer.add("q4_0", files::TensorType::Q4_0, {64, 2}, Bytes(72, std::byte{2}));
   writer.add("q6_k", files::TensorType::Q6_K, {256}, Bytes(210, std::byte{3}));
-  const TemporaryFolder folder;
-  writer.write(folder / "small.gguf");
-  return read_bytes(folder / "small.gguf");
+  return bytes_of(writer);
 }
 
 // Where `text` stands in the bytes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder of its own for one test, removed with everything in it.
 #pragma once
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <filesystem>
 #include <string>

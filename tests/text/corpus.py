@@ -46,4 +46,4 @@ def mixtures(count, seed=14):
 
 
 def texts():
-    return SENTENCES + list(letters()) + list(mixtures(3000))
+    return SENTENCES + list(letters()) + list(mixtures(2000))

@@ -9,10 +9,13 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-PROGRAM = os.environ.get("REDLINE_PROGRAM", "redline")
+SOURCE = Path(os.environ.get("REDLINE_SOURCE", Path(__file__).parents[2]))
+BUILD = Path(os.environ.get("REDLINE_BUILD", SOURCE / "build" / "release"))
+PROGRAM = os.environ.get("REDLINE_PROGRAM", BUILD / "bin" / "redline")
 CACHE = Path(os.environ.get("REDLINE_CACHE")
              or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "redline")
 SMOLLM2 = CACHE / "models" / "smollm2-135m-instruct-q4_1.gguf"
+QWEN_TARGET = CACHE / "models" / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 QWEN = CACHE / "models" / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
 
 WORDS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|DIGITS"

@@ -11,7 +11,7 @@ import corpus
 import reference
 
 needs_smollm2 = pytest.mark.skipif(not reference.SMOLLM2.exists(), reason="SmolLM2 is not fetched")
-needs_qwen = pytest.mark.skipif(not reference.QWEN.exists(), reason="Qwen 0.5B is not fetched")
+needs_qwen = pytest.mark.real_pair
 read_keys = functools.cache(reference.read_keys)
 
 

@@ -11,6 +11,7 @@ ByteProgress::ByteProgress(std::string name, std::uint64_t total_bytes)
     : name_(std::move(name)), total_bytes_(total_bytes), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void ByteProgress::update(std::uint64_t done_bytes) {
+  if (done_bytes == 0) return;
   const auto now = Clock::now();
   if (!begun_) {
     begun_ = true;
