@@ -1,4 +1,5 @@
 # redline_add_plugin(NAME sources...): one plugin file NAME.so, from this tree or against an install.
+# Against an install, with testing enabled, also a test NAME.loads: the installed redline lists the file.
 function(redline_add_plugin name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE redline::redline)
@@ -7,8 +8,13 @@ function(redline_add_plugin name)
     PREFIX ""
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
-    POSITION_INDEPENDENT_CODE ON)
+    POSITION_INDEPENDENT_CODE ON
+    CUDA_RUNTIME_LIBRARY Shared)  # a static one is a private runtime and a megabyte a file
   if(NOT REDLINE_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)  # a missing symbol is an error at the author's desk
+  endif()
+  if(TARGET redline::program)
+    add_test(NAME ${name}.loads
+             COMMAND redline::program plugins --plugin $<TARGET_FILE:${name}>)
   endif()
 endfunction()

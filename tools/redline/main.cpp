@@ -8,6 +8,7 @@
 #include "redline/error.hpp"
 #include "redline/info.hpp"
 #include "redline/models.hpp"
+#include "redline/plugins.hpp"
 #include "redline/tokenize.hpp"
 #include "redline/trace.hpp"
 
@@ -42,6 +43,19 @@ void add_models(CLI::App& app, int& code) {
   command->callback([command, list, &code] {
     if (command->get_subcommands().empty()) code = redline::tool::models(*list);
   });
+}
+
+void add_plugins(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::PluginsOptions>();
+  CLI::App* command = app.add_subcommand("plugins", "the plugins found here, or one and its parameters");
+  command->footer("example: redline plugins draft_ngram\n         redline plugins --plugin ./my_rule.so");
+  command->add_option("name", options->name, "one plugin: its parameters and where it came from");
+  command->add_option("--plugin", options->files, "a plugin file, before all folders; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--plugin-path", options->folders, "a folder of plugins; repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "one JSON list, an object a plugin; or the one object");
+  command->callback([options, &code] { code = redline::tool::plugins(*options); });
 }
 
 void add_tokenize(CLI::App& app, int& code) {
@@ -101,6 +115,7 @@ int main(int argc, char** argv) {
   add_trace(app, code);
   add_info(app, code);
   add_models(app, code);
+  add_plugins(app, code);
   add_tokenize(app, code);
   try {
     app.parse(argc, argv);
