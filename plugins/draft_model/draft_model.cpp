@@ -13,8 +13,7 @@ class DraftModel final : public redline::Drafter {
     void visit(redline::ParameterVisitor& v) {
       v("model", model, "the draft model: a name or a path");
       v("method", method, {"sample", "greedy", "coupled"},
-        "sample: draw from q and keep it; greedy: the best token, as a delta; coupled: draw with "
-        "the noise the target will use");
+        "draw from its rows, take its best token, or share the target's noise");
     }
   };
   DraftModel(const Params& p, redline::Host& host)

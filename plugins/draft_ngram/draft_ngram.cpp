@@ -20,9 +20,7 @@ class DraftNgram final : public redline::Drafter {
       v("n_max", n_max, {1, 64}, "longest ending to look for, in tokens; tried first");
       v("n_min", n_min, {1, 64}, "shortest ending to look for, in tokens");
       v("k", k, {1, 1024}, "tokens proposed at most; the length policy may allow fewer");
-      v("pick", pick, {"last", "first", "most_frequent"},
-        "which occurrence to follow; most_frequent: the latest of those with the commonest next "
-        "token");
+      v("pick", pick, {"last", "first", "most_frequent"}, "which earlier occurrence to follow");
     }
   };
   explicit DraftNgram(const Params& p) : params_(p) {
