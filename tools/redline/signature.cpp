@@ -9,7 +9,7 @@
 #include "files/sha256.hpp"
 #include "model/tiny_model.hpp"
 
-namespace redline::tools {
+namespace redline::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,4 +119,4 @@ int signature(const SignatureOptions& options) {
   return 0;
 }
 
-}  // namespace redline::tools
+}  // namespace redline::tool

@@ -5,13 +5,14 @@
 #pragma once
 #include <string>
 
-namespace redline::tools {
+namespace redline::tool {
 
 struct SignatureOptions {
+  bool wanted = false;
   std::string isa;  // "": the best of this machine
   int threads = 2;
   bool verbose = false;  // one line a run
 };
 int signature(const SignatureOptions& options);  // prints the hash
 
-}  // namespace redline::tools
+}  // namespace redline::tool
