@@ -96,6 +96,12 @@ Value to_value(const Cell& cell) {
 
 void write_out_parameters(Cell& cell, const Effective& effective) {
   const auto fill = [&](Kind kind, engine::PluginChoice& choice) {
+    try {
+      effective(kind, choice.name, {});  // is there one of this name and kind?
+    } catch (const InputError& e) {
+      const auto place = cell.named_at.find(choice.name);
+      throw InputError(place == cell.named_at.end() ? e.what() : place->second + ": " + e.what());
+    }
     plugin::Arguments full;
     for (const plugin::Parameter& p : effective(kind, choice.name, choice.arguments)) {
       const auto given = std::ranges::find(choice.arguments, p.name, &plugin::Argument::name);

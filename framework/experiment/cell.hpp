@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Cell {
   Generate generate;
   std::uint64_t seed = 0;
   std::vector<std::filesystem::path> plugin_path;
+  std::map<std::string, std::string> named_at;  // plugin to file:line, for errors; not frozen
 };
 
 // Reads one cell: every group checked, unknown keys and unsupported values refused by name with

@@ -40,11 +40,14 @@ std::string as_argument(const Value& value, const fs::path& folder) {
   return is_model_file(value.text()) ? resolved(value, folder).string() : value.text();
 }
 
-engine::PluginChoice read_plugin(const Value& value, const fs::path& folder) {
-  if (value.type == Value::Type::SCALAR) return {value.text(), {}};
-  if (value.type != Value::Type::MAP || value.find("name") == nullptr)
+// `fallback`: the plugin meant where a group only sets parameters, "" for none.
+engine::PluginChoice read_plugin(const Value& value, const fs::path& folder, Cell& cell,
+                                 const std::string& fallback = "") {
+  const Value* name = value.type == Value::Type::SCALAR ? &value : value.find("name");
+  if (value.type == Value::Type::LIST || !value.exists() || (name == nullptr && fallback.empty()))
     value.refuse("must be the name of a plugin, or {name: ..., parameter: value}");
-  engine::PluginChoice choice{value.at("name").text(), {}};
+  engine::PluginChoice choice{name ? name->text() : fallback, {}};
+  cell.named_at.emplace(choice.name, (name ? *name : value).where);
   for (const auto& [key, parameter] : value.fields)
     if (key != "name")
       choice.arguments.push_back({key, as_argument(parameter, folder), parameter.where});
@@ -99,7 +102,7 @@ void read_link(const Value& link, const fs::path& folder, Cell& cell) {
     for (engine::PluginChoice& choice : standard_chain(link))
       cell.engine.sampler.push_back(std::move(choice));
   } else {
-    cell.engine.sampler.push_back(read_plugin(link, folder));
+    cell.engine.sampler.push_back(read_plugin(link, folder, cell));
   }
 }
 
@@ -114,9 +117,13 @@ void add_min_tokens(Cell& cell) {
 }
 
 void read_plugins(const Value& root, const fs::path& folder, Cell& cell) {
-  if (const Value* draft = root.find("draft")) cell.engine.draft = read_plugin(*draft, folder);
-  if (const Value* accept = root.find("accept")) cell.engine.accept = read_plugin(*accept, folder);
-  if (const Value* length = root.find("length")) cell.engine.length = read_plugin(*length, folder);
+  engine::Settings& e = cell.engine;
+  if (const Value* draft = root.find("draft"))
+    e.draft = read_plugin(*draft, folder, cell, e.draft.name);
+  if (const Value* accept = root.find("accept"))
+    e.accept = read_plugin(*accept, folder, cell, e.accept.name);
+  if (const Value* length = root.find("length"))
+    e.length = read_plugin(*length, folder, cell, e.length.name);
   if (const Value* sampler = root.find("sampler")) {
     cell.engine.sampler.clear();
     if (sampler->type == Value::Type::LIST) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -26,11 +25,6 @@ namespace {
 
 using config::Value;
 namespace fs = std::filesystem;
-
-void say(const std::string& line) {
-  std::fprintf(stderr, "%s\n", line.c_str());
-  logging::info(line);
-}
 
 plugin::Registry registry_of(const Cell& cell) {
   std::vector<fs::path> files, folders;
@@ -63,7 +57,7 @@ class CellRun {
         attempt_(next_attempt(folder_)),
         items_(load_items(cell.data)),
         registry_(registry_of(cell)),
-        engine_(cell.engine, registry_, say),
+        engine_(cell.engine, registry_, [this](const std::string& line) { say(line); }),
         chat_(files::Gguf::open(files::locate_model(cell.engine.target)), cell.chat_template),
         requests_(requests_of(items_, cell, engine_.tokenizer(), chat_)) {
     for (const Finished& f : done_) finished_keys_.insert(f.key);
@@ -85,6 +79,8 @@ class CellRun {
   }
 
  private:
+  void say(const std::string& line) { narrator_.say(line); }
+
   trace::Header header() const {
     trace::Header h;
     const Value provenance = config::parse_json(run_.text("provenance.json"), "provenance.json");
@@ -115,7 +111,7 @@ class CellRun {
   }
 
   // An attempt before this one was cut off: the request it was at is run again from its start.
-  void mark_resumption(trace::Sink& trace) const {
+  void mark_resumption(trace::Sink& trace) {
     if (attempt_ == 0) return;
     const auto event = [&](trace::Event code, std::uint64_t key, double value) {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -202,6 +198,7 @@ class CellRun {
 
   const RunFolder& run_;
   const Cell& cell_;
+  Narrator narrator_;
   StopRequest stop_;  // before the threads of the engine begin, which inherit what it holds back
   fs::path folder_;
   RequestLog log_;  // locks the cell: read after it is ours
@@ -225,7 +222,7 @@ int run_cell(const CellOptions& options) {
       RunFolder::open(own_folder ? folder.parent_path().parent_path() : options.folder);
   const Cell& cell = run.cell(own_folder ? folder.filename().string() : options.cell);
   if (run.state(cell) == CellState::DONE) {
-    say(cell.name + ": done already");
+    Narrator().say(cell.name + ": done already");
     return 0;
   }
   run.clear_failure(cell);

@@ -18,6 +18,7 @@ void count(const RequestSteps& request, Acceptance& a) {
   a.steps += request.steps;
   a.committed += request.committed;
   a.emitted += request.emitted;
+  a.output_tokens += request.output_tokens;
   for (std::size_t i = 0; i < request.drafted.size(); ++i) {
     const std::size_t l = request.drafted[i], j = std::min<std::size_t>(request.accepted[i], l);
     ++a.drafting_steps;
@@ -64,26 +65,20 @@ double accepted_per_verified(const Acceptance& a) {
   return ratio(sum, a.drafting_steps);
 }
 
-// Requests whose prefill gave a token.
-std::int64_t prefilled(std::span<const RequestSteps> requests) {
-  return std::ranges::count_if(requests, [](const RequestSteps& r) { return r.emitted > 0; });
-}
-
 }  // namespace
 
 Acceptance acceptance_of(std::span<const RequestSteps> requests) {
   Acceptance a{};
   for (const RequestSteps& request : requests) count(request, a);
-  const double S = a.drafting_steps, A = a.accepted, D = a.drafted, steps = a.steps;
-  const double N = static_cast<double>(a.emitted) - static_cast<double>(prefilled(requests));
+  const double S = a.drafting_steps, A = a.accepted, D = a.drafted, N = a.emitted, steps = a.steps;
   a.mean_accepted_draft_tokens = ratio(A, S);
   a.mean_acceptance_length = 1 + a.mean_accepted_draft_tokens;
   a.mat_micro = ratio(N, steps);
   a.block_efficiency = a.mat_micro;
   a.al_macro = macro_length(requests);
   a.eagle_tau = ratio(N, steps - static_cast<double>(a.requests));
-  a.sglang_accept_length = ratio(a.emitted, steps);
-  a.specdec_bench_al = ratio(a.emitted, steps + static_cast<double>(a.requests));
+  a.sglang_accept_length = ratio(a.output_tokens, steps);
+  a.specdec_bench_al = ratio(a.output_tokens, steps + static_cast<double>(a.requests));
   a.draft_acceptance_rate = ratio(A, D);
   a.sglang_log_accept_rate = ratio(A + S, D + S);
   a.system_efficiency = ratio(N - (steps - S), D + S);  // a step without a draft emits one

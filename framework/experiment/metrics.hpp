@@ -11,21 +11,22 @@ namespace redline::experiment {
 struct RequestSteps {                            // one request's verify steps
   std::vector<std::uint16_t> drafted, accepted;  // of the steps that drafted; accepted <= drafted
   std::uint64_t steps = 0;                       // all verify steps
-  std::uint64_t committed = 0, emitted = 0;      // the token that prefill gives is one of both
+  std::uint64_t committed = 0, emitted = 0;  // by verify steps: the prefill's token is in neither
+  std::uint64_t output_tokens = 0;           // emitted, and the prefill's token
 };
 
-// Symbols: S steps that drafted, A accepted, D drafted, N emitted by verify steps (not by prefill).
+// Symbols: S steps that drafted, A accepted, D drafted, N emitted by verify steps.
 struct Acceptance {
   std::uint64_t requests = 0, steps = 0, drafting_steps = 0, drafted = 0, accepted = 0,
-                committed = 0, emitted = 0;
+                committed = 0, emitted = 0, output_tokens = 0;
   double mean_acceptance_length;          // 1 + A/S: vLLM, AIPerf, llama.cpp
   double mean_accepted_draft_tokens;      // A/S
   double mat_micro;                       // N/steps: Spec-Bench's MAT
   double al_macro;                        // mean over requests of each one's 1 + A/S
   double block_efficiency;                // N/target calls after prefill, drafting or not
   double eagle_tau;                       // N/(steps - requests): its counter starts at zero
-  double sglang_accept_length;            // emitted/steps
-  double specdec_bench_al;                // emitted/(steps + requests): prefill is a step
+  double sglang_accept_length;            // output tokens/steps
+  double specdec_bench_al;                // output tokens/(steps + requests)
   double draft_acceptance_rate;           // A/D
   double sglang_log_accept_rate;          // (A + S)/(D + S)
   double system_efficiency;               // emitted by drafting steps at most/(sum of drafted + 1)

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "log/log.hpp"
+
 namespace redline::experiment {
 
 Progress::Progress(std::string cell, std::int64_t items, std::int64_t done_before)
@@ -55,6 +57,21 @@ void Progress::redraw(bool now) {
   shown_ = Clock::now();
   drawn_ = true;
   std::fprintf(stderr, "\r\033[K%s", line().c_str());
+}
+
+void Narrator::say(const std::string& line) {
+  using std::chrono::seconds;
+  const auto now = std::chrono::steady_clock::now();
+  if (!line.ends_with('%')) {
+    begun_ = {};
+    std::fprintf(stderr, "%s\n", line.c_str());
+    logging::info(line);
+    return;
+  }
+  if (begun_ == decltype(begun_){}) begun_ = shown_ = now;
+  if (now - begun_ < seconds(1) || now - shown_ < seconds(2)) return;
+  shown_ = now;
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 }  // namespace redline::experiment

@@ -29,4 +29,14 @@ class Progress {
   Clock::time_point start_, shown_;
 };
 
+// Lines to the operator and to run.log. One that ends in '%' is only how far something is: shown
+// now and then where it takes long, and not logged.
+class Narrator {
+ public:
+  void say(const std::string& line);
+
+ private:
+  std::chrono::steady_clock::time_point begun_{}, shown_{};
+};
+
 }  // namespace redline::experiment

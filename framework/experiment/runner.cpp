@@ -12,6 +12,7 @@
 #include "experiment/child.hpp"
 #include "experiment/data_set.hpp"
 #include "experiment/dry_run.hpp"
+#include "experiment/progress.hpp"
 #include "experiment/provenance.hpp"
 #include "experiment/report.hpp"
 #include "experiment/run_folder.hpp"
@@ -36,7 +37,6 @@ Frozen freeze(const RunOptions& options) {
   plugin::Registry registry(files, folders);
   const Effective effective = [&](Kind kind, const std::string& name,
                                   const plugin::Arguments& arguments) {
-    registry.check(kind, name, arguments);
     return registry.effective(kind, name, arguments);
   };
   Plan plan = make_plan(source, options.sweeps, effective);
@@ -63,10 +63,7 @@ RunFolder begin(const RunOptions& options) {
                            options.shard.count > 1);
 }
 
-void say(const std::string& line) {
-  std::fprintf(stderr, "%s\n", line.c_str());
-  logging::info(line);
-}
+void say(const std::string& line) { Narrator().say(line); }
 
 // A crash leaves no word of its own: the parent writes FAILED.
 ChildEnd run_in_child(const RunFolder& run, const Cell& cell) {
@@ -77,8 +74,7 @@ ChildEnd run_in_child(const RunFolder& run, const Cell& cell) {
     return end;
   }
   if (end.exit_code != 0 && run.state(cell) != CellState::FAILED) run.mark_failed(cell, end.text());
-  if (end.exit_code != 0)
-    say("cell " + cell.name + " FAILED (" + end.text() + "): " + run.failure(cell));
+  if (end.exit_code != 0) say("cell " + cell.name + " FAILED (" + end.text() + ")");
   return end;
 }
 

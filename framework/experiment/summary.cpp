@@ -56,9 +56,11 @@ Value list_of(const std::vector<std::uint64_t>& values) {
 
 Acceptance acceptance_of_requests(std::span<const Finished> requests) {
   std::vector<RequestSteps> steps;
-  for (const Finished& r : requests)
-    steps.push_back({r.drafted_per_step, r.accepted_per_step, r.counts.steps, r.counts.committed,
-                     r.counts.emitted});
+  for (const Finished& r : requests) {
+    const std::uint64_t prefill = r.times.empty() ? 0 : r.times.front().emitted;
+    steps.push_back({r.drafted_per_step, r.accepted_per_step, r.counts.steps,
+                     r.counts.committed - prefill, r.counts.emitted - prefill, r.tokens.size()});
+  }
   return acceptance_of(steps);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in columns: for the terminal, and for a Markdown page. The first column is left-aligned.
+// Text in columns: for the terminal, and for a Markdown page.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,6 +14,7 @@ class Table {
   std::string markdown() const;
 
  private:
+  bool numeric(std::size_t column) const;
   std::vector<std::vector<std::string>> rows_;  // the first holds the heads
 };
 

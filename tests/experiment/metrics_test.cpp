@@ -10,7 +10,7 @@ namespace {
 
 // 100 tokens: 1 from prefill, then 33 steps that each accept 2 of 3 drafts and emit 3.
 RequestSteps worked_example() {
-  return {std::vector<std::uint16_t>(33, 3), std::vector<std::uint16_t>(33, 2), 33, 100, 100};
+  return {std::vector<std::uint16_t>(33, 3), std::vector<std::uint16_t>(33, 2), 33, 99, 99, 100};
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE("One run has as many acceptance numbers as tools, each under its own n
 }
 
 TEST_CASE("The mean acceptance length is one plus the sum of the per-position rates") {
-  const RequestSteps run{{4, 2, 3, 1, 4, 1}, {4, 0, 2, 1, 1, 0}, 9, 20, 17};
+  const RequestSteps run{{4, 2, 3, 1, 4, 1}, {4, 0, 2, 1, 1, 0}, 9, 19, 16, 17};
   const Acceptance a = acceptance_of(std::span(&run, 1));
   double sum = 1;
   for (const double rate : a.acceptance_at_pos) sum += rate;
@@ -52,8 +52,8 @@ TEST_CASE("The mean acceptance length is one plus the sum of the per-position ra
 }
 
 TEST_CASE("The macro length weighs requests, the micro length steps") {
-  const RequestSteps runs[] = {{{2, 2}, {2, 2}, 2, 7, 7},
-                               {{2, 2, 2, 2, 2, 2}, {0, 0, 0, 0, 0, 0}, 6, 7, 7}};
+  const RequestSteps runs[] = {{{2, 2}, {2, 2}, 2, 6, 6, 7},
+                               {{2, 2, 2, 2, 2, 2}, {0, 0, 0, 0, 0, 0}, 6, 6, 6, 7}};
   const Acceptance a = acceptance_of(runs);
   CHECK(a.al_macro == Approx(2.0));
   CHECK(a.mean_acceptance_length == Approx(1.5));
@@ -61,7 +61,7 @@ TEST_CASE("The macro length weighs requests, the micro length steps") {
 }
 
 TEST_CASE("What has a zero denominator is no number") {
-  const RequestSteps plain{{}, {}, 10, 11, 11};
+  const RequestSteps plain{{}, {}, 10, 10, 10, 11};
   const Acceptance a = acceptance_of(std::span(&plain, 1));
   CHECK(std::isnan(a.mean_acceptance_length));
   CHECK(std::isnan(a.draft_acceptance_rate));

@@ -126,6 +126,14 @@ TEST_CASE("A cell's hash knows what it does, not where files lie or what it is c
   CHECK(hash("", {"model.target=/a/x.gguf"}) == hash("", {"model.target=/b/x.gguf"}));
 }
 
+TEST_CASE("A parameter alone is one of the default plugin of its group") {
+  const std::string yaml = "redline: 1\nmodel: {target: m}\ndataset: d.jsonl\n";
+  const Plan plan = plan_of(yaml, {"length.k=7"});
+  CHECK(plan.cells[0].engine.length.name == "length_fixed");
+  CHECK(plan.cells[0].engine.length.arguments.at(0).value == "7");
+  CHECK_THAT(refusal(yaml + "sampler: [{t: 1}]\n"), Contains("c.yaml:4"));
+}
+
 TEST_CASE("Seeds multiply cells") {
   const Plan plan =
       plan_of(std::string(kBase) + "seeds: [1, 2]\nmatrix: {n: {draft: draft_ngram}}\n");
@@ -170,6 +178,7 @@ TEST_CASE("Errors name the line and the nearest key") {
   CHECK_THAT(refusal("name: x\n"), Contains("redline: 1"));
   CHECK_THAT(refusal("redline: 2\n"), Contains("c.yaml:1") && Contains("reads 1"));
   CHECK_THAT(refusal(base + "draft: {name: draft_ngram, m: 3}\n"), Contains("c.yaml:6"));
+  CHECK_THAT(refusal(base + "draft: draft_ngran\n"), Contains("c.yaml:6: no drafter"));
   CHECK_THAT(refusal(base, {"draft.n=3"}), Contains("draft.n=3"));
   CHECK_THAT(refusal(base + "generate: {max_tokens: 0}\n"), Contains("c.yaml:6"));
   CHECK_THAT(refusal(base + "matrix: {a/b: {}}\n"), Contains("a/b"));
@@ -195,7 +204,8 @@ TEST_CASE("What this build cannot do is refused by name, never ignored") {
 TEST_CASE("The standard chain is the links that change something") {
   const auto links = [](const std::string& sampler) {
     Names out;
-    for (const auto& link : plan_of(kBase + sampler).cells.at(0).engine.sampler)
+    const Plan plan = plan_of(kBase + sampler);
+    for (const auto& link : plan.cells.at(0).engine.sampler)
       out.push_back(link.name + "=" + link.arguments.at(0).value);
     return out;
   };

@@ -11,7 +11,6 @@
 using namespace redline;
 using namespace redline::experiment;
 using Catch::Matchers::Contains;
-using config::Value;
 
 namespace {
 
@@ -33,16 +32,16 @@ struct TwoCells {
       scratch / "run",
       trial_plan(scratch, std::string(kTrial) + "matrix: {n: {draft: draft_ngram}}\n"
                                                 "sampler: [{name: sample_temperature, t: 0}]\n"),
-      "", {}, Value::map(), false);
+      "", {}, config::Value::map(), false);
 
   void finish(const std::string& name, const std::vector<Finished>& requests,
               const std::string& build = "b") {
     const Cell& cell = run.cell(name);
     RequestLog log(run.of(cell) / "requests.jsonl");
     for (const Finished& f : requests) log.append(f);
-    Value summary = summary_of(requests);
-    summary.put("downgraded", Value::of(false));
-    summary.put("identity", Value::map().put("build_sha256", Value::of(build)));
+    config::Value summary = summary_of(requests);
+    summary.put("downgraded", config::Value::of(false));
+    summary.put("identity", config::Value::map().put("build_sha256", config::Value::of(build)));
     write_whole(run.of(cell) / "summary.json", config::to_json(summary));
     run.mark_done(cell);
   }
@@ -111,7 +110,7 @@ TEST_CASE("A run's folder is made once, and joined only by the same experiment")
   const Scratch scratch;
   const Plan plan = trial_plan(scratch, kTrial);
   const auto create = [&](const Plan& p, bool join) {
-    return RunFolder::create(scratch / "run", p, "yaml", {"a=1"}, Value::map(), join);
+    return RunFolder::create(scratch / "run", p, "yaml", {"a=1"}, config::Value::map(), join);
   };
   CHECK(create(plan, false).state(plan.cells[0]) == CellState::WAITING);
   CHECK_THROWS_WITH(create(plan, false), Contains("there already"));

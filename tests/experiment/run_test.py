@@ -110,14 +110,21 @@ def test_the_trace_holds_the_same_requests(smoke):
 
 
 def test_the_summary_is_recomputed_from_the_trace(smoke):
-    redline_trace = pytest.importorskip("redline_trace")
+    import redline_trace  # tools/analysis, on PYTHONPATH
+
     for cell in cells(smoke[0]).values():
-        summary = json.loads((cell / "summary.json").read_text())
-        compare(summary, redline_trace.recompute(cell))
+        summary, figures = json.loads((cell / "summary.json").read_text()), redline_trace.recompute(cell)
+        known = {"cell", "baseline", "attempts", "downgraded", "memory_bytes", "identity"}
+        assert set(summary) - known == set(figures) and set(summary["spec"]) == set(figures["spec"])
+        compare(summary, figures)
+
+
+TIMES = ("_ms", "_share", "_seconds", "duration", "throughput")
 
 
 def compare(summary, figures, path=""):
-    """Every figure both know must agree: counts exactly, times to the clock's rounding."""
+    """Every figure both know must agree: counts to the last bit but one, times (a step's end is read twice, by
+    the engine and by the trace) within 2 %."""
     for key in set(summary) & set(figures):
         mine, theirs = summary[key], figures[key]
         if isinstance(mine, dict):
@@ -125,7 +132,8 @@ def compare(summary, figures, path=""):
         elif mine is None or theirs is None:
             assert mine is None and (theirs is None or np.isnan(theirs)), path + key
         elif not isinstance(mine, str):
-            assert np.allclose(np.array(mine, float), np.array(theirs, float), rtol=1e-6, atol=1e-9), path + key
+            near = {"rtol": 0.02, "atol": 0.1} if key.endswith(TIMES) else {"rtol": 1e-12, "atol": 1e-12}
+            assert np.allclose(np.array(mine, float), np.array(theirs, float), **near), path + key
 
 
 def test_a_dry_run_writes_nothing(tmp_path):

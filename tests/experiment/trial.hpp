@@ -19,6 +19,7 @@ inline constexpr auto kTrial =
 inline std::vector<redline::plugin::Parameter> trial_parameters(
     redline::Kind, const std::string& name, const redline::plugin::Arguments& arguments) {
   std::vector<redline::plugin::Parameter> known;
+  if (name.ends_with("ngran")) throw redline::InputError("no drafter '" + name + "'");
   if (name == "length_fixed") known = {{"k", "int", "4", "", ""}};
   if (name == "draft_ngram") known = {{"n", "int", "3", "", ""}};
   if (name == "draft_model") known = {{"model", "text", "", "", ""}, {"t", "double", "0", "", ""}};
