@@ -46,11 +46,12 @@ PackedWriter::~PackedWriter() {
 void PackedWriter::write(device::WorkerPool& pool,
                          const std::function<void(double, const std::string&)>& progress) {
   if (::ftruncate(descriptor_, layout_.file_bytes) != 0) refuse(part_, errno, layout_.file_bytes);
+  const std::int64_t end = layout_.entries.back().offset + layout_.entries.back().bytes;
   std::vector<std::uint64_t> sums;
   for (const PackedEntry& entry : layout_.entries) {
     sums.push_back(write_matrix(entry, pool));
-    const double done = static_cast<double>(entry.offset + entry.bytes) / layout_.file_bytes;
-    if (progress) progress(done, "packing " + entry.tensor->name);
+    const double done = static_cast<double>(entry.offset + entry.bytes);
+    if (progress) progress(done / static_cast<double>(end), "packing " + entry.tensor->name);
   }
   write_at(layout_.head.data(), static_cast<std::int64_t>(layout_.head.size()), 0);
   write_at(sums.data(), static_cast<std::int64_t>(sums.size() * 8), layout_.sums_offset);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "files/gguf_writer.hpp"
 #include "model/random_blocks.hpp"
 #include "model/tiny_vocabulary.hpp"
 #include "redline/error.hpp"
@@ -98,7 +97,7 @@ void set_text(const TinySpec& spec, const TinyVocabulary& text, files::GgufWrite
 
 }  // namespace
 
-void write_tiny_model(const TinySpec& spec, const std::filesystem::path& path) {
+files::GgufWriter tiny_model(const TinySpec& spec) {
   if (spec.heads <= 0 || spec.kv_heads <= 0 || spec.hidden % spec.heads != 0 ||
       spec.heads % spec.kv_heads != 0)
     throw InputError("tiny model: hidden " + std::to_string(spec.hidden) + " and kv heads " +
@@ -117,7 +116,11 @@ void write_tiny_model(const TinySpec& spec, const std::filesystem::path& path) {
   for (std::int32_t i = 0; i < spec.layers; ++i) tensors.layer(i);
   tensors.vector("output_norm.weight", spec.hidden, 1, 0.25);
   if (!spec.tied) tensors.matrix("output.weight", spec.hidden, vocab, kHeadGain);
-  writer.write(path);
+  return writer;
+}
+
+void write_tiny_model(const TinySpec& spec, const std::filesystem::path& path) {
+  tiny_model(spec).write(path);
 }
 
 }  // namespace redline::model

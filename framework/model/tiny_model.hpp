@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "files/gguf.hpp"
+#include "files/gguf_writer.hpp"
 
 namespace redline::model {
 
@@ -19,6 +19,7 @@ struct TinySpec {
   double scale = 1.0;  // of the weights; larger gives sharper rows
   bool tied = false;   // no output.weight: the embedding is the head
 };
+files::GgufWriter tiny_model(const TinySpec& spec);  // for a test to add to
 void write_tiny_model(const TinySpec& spec, const std::filesystem::path& path);
 
 }  // namespace redline::model

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs ids through a decoder in different ways and keeps every bit that must not depend on the way:
+// the logits of each position, and its K and V in every layer.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "kv/lease.hpp"
+#include "model/decoder.hpp"
+
+namespace redline::model {
+
+struct Trail {
+  std::vector<std::vector<float>> logits;      // [positions][V]
+  std::vector<std::vector<std::byte>> stored;  // [positions][layers, K and V, G, E]
+  bool operator==(const Trail& other) const {
+    if (logits.size() != other.logits.size() || stored != other.stored) return false;
+    for (std::size_t t = 0; t < logits.size(); ++t)
+      if (std::memcmp(logits[t].data(), other.logits[t].data(), 4 * logits[t].size()) != 0)
+        return false;
+    return true;
+  }
+};
+
+inline std::vector<std::byte> stored_of(const kv::Cache& cache, std::int32_t slot) {
+  const kv::KvShape& shape = cache.pool().shape();
+  const std::size_t bytes = shape.head_size * 2;
+  const std::byte* from = cache.pages()[slot / kv::kPageTokens] + (slot % kv::kPageTokens) * bytes;
+  std::vector<std::byte> found;
+  for (std::int32_t block = 0; block < shape.layers * 2 * shape.kv_heads; ++block)
+    found.insert(found.end(), from + block * kv::kPageTokens * bytes,
+                 from + block * kv::kPageTokens * bytes + bytes);
+  return found;
+}
+
+inline void keep_stored(const kv::Cache& cache, Trail& trail) {
+  trail.stored.clear();
+  for (std::int32_t slot = 0; slot < cache.tokens(); ++slot)
+    trail.stored.push_back(stored_of(cache, slot));
+}
+
+// Rows of a chain at positions [first, first + ids), all of which want their logits.
+inline std::vector<Row> chain_rows(std::span<const Token> ids, std::int32_t first) {
+  std::vector<Row> rows;
+  for (const Token id : ids) {
+    const auto slot = first + static_cast<std::int32_t>(rows.size());
+    rows.push_back(
+        {.token = id, .position = slot, .slot = slot, .prefix = slot + 1, .want = Want::ROW});
+  }
+  return rows;
+}
+
+inline void keep_logits(const Output& output, std::size_t begin, std::size_t count, Trail& trail) {
+  for (std::size_t i = begin; i < begin + count; ++i)
+    trail.logits.emplace_back(output.logits[i].begin(), output.logits[i].end());
+}
+
+inline void append_chain(Decoder& decoder, kv::Cache& cache, std::span<const Token> ids,
+                         Trail& trail) {
+  auto lease = kv::Lease::reserve(cache, static_cast<std::int32_t>(ids.size()));
+  Batch batch{.rows = chain_rows(ids, lease->first_slot()), .tail = {}, .segments = {}, .taps = {}};
+  batch.segments.push_back({&cache, 0, lease->rows()});
+  keep_logits(decoder.forward(batch), 0, ids.size(), trail);
+  std::vector<std::int32_t> slots(ids.size());
+  std::iota(slots.begin(), slots.end(), lease->first_slot());
+  lease->commit(slots);
+}
+
+inline Trail in_chunks(Decoder& decoder, kv::PagePool& pool, std::span<const Token> ids,
+                       std::size_t chunk) {
+  kv::Cache cache(pool);
+  Trail trail;
+  for (std::size_t at = 0; at < ids.size(); at += chunk)
+    append_chain(decoder, cache, ids.subspan(at, std::min(chunk, ids.size() - at)), trail);
+  keep_stored(cache, trail);
+  return trail;
+}
+
+}  // namespace redline::model
