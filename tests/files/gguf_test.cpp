@@ -25,6 +25,14 @@ std::string refusal(const Bytes& bytes) {
   return "no refusal";
 }
 
+// Empty if the refusal of these bytes says all of `words`, else what it says.
+std::string unsaid(const Bytes& bytes, std::initializer_list<std::string_view> words) {
+  const std::string said = refusal(bytes);
+  for (const std::string_view word : words)
+    if (said.find(word) == std::string::npos) return said;
+  return "";
+}
+
 // Of a key: type, value. Of a tensor: dimensions, extents, type, offset.
 std::size_t after_name(const Bytes& bytes, std::string_view name) {
   return find_text(bytes, name) + name.size();
@@ -93,48 +101,47 @@ TEST_CASE("files that are not files are refused") {
 TEST_CASE("versions and byte orders redline does not read are refused by number") {
   const Bytes good = small_gguf();
   CHECK(refusal(with<std::uint32_t>(good, 4, 2)) == "no refusal");
-  CHECK_THAT(refusal(with<std::uint32_t>(good, 4, 1)), Contains("version 1;"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, 4, 4)), Contains("version 4;"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, 4, 0x03000000)), Contains("big-endian"));
-  CHECK_THAT(refusal(with<char>(good, 0, 'g')), Contains("not a GGUF file"));
+  CHECK(unsaid(with<std::uint32_t>(good, 4, 1), {"version 1;"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, 4, 4), {"version 4;"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, 4, 0x03000000), {"big-endian"}) == "");
+  CHECK(unsaid(with<char>(good, 0, 'g'), {"not a GGUF file"}) == "");
 }
 
 TEST_CASE("lying counts and lengths are refused with both numbers") {
   const Bytes good = small_gguf();
   constexpr std::uint64_t kHuge = ~std::uint64_t{0};
-  CHECK_THAT(refusal(with(good, 8, kHuge)), Contains("the list of tensors"));
-  CHECK_THAT(refusal(with(good, 16, kHuge)), Contains("the list of keys"));
-  CHECK_THAT(refusal(with(good, 24, kHuge)), Contains("a key's name"));
+  CHECK(unsaid(with(good, 8, kHuge), {"the list of tensors"}) == "");
+  CHECK(unsaid(with(good, 16, kHuge), {"the list of keys"}) == "");
+  CHECK(unsaid(with(good, 24, kHuge), {"a key's name"}) == "");
   const std::size_t texts = after_name(good, "a.texts");  // array type, item type, length
-  CHECK_THAT(refusal(with(good, texts + 8, kHuge)), Contains("'a.texts'") && Contains("an array"));
-  CHECK_THAT(refusal(with(good, texts + 8, kHuge / 8 + 2)), Contains("an array"));
-  CHECK_THAT(refusal(with(good, texts + 16, kHuge)), Contains("a string"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, texts + 4, 9)), Contains("array inside an array"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, texts, 77)), Contains("unknown type 77"));
-  CHECK_THAT(refusal(with<char>(good, after_name(good, "a.truth") + 4, 2)), Contains("not 2"));
+  CHECK(unsaid(with(good, texts + 8, kHuge), {"'a.texts'", "an array"}) == "");
+  CHECK(unsaid(with(good, texts + 8, kHuge / 8 + 2), {"an array"}) == "");
+  CHECK(unsaid(with(good, texts + 16, kHuge), {"a string"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, texts + 4, 9), {"array inside an array"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, texts, 77), {"unknown type 77"}) == "");
+  CHECK(unsaid(with<char>(good, after_name(good, "a.truth") + 4, 2), {"not 2"}) == "");
 }
 
 TEST_CASE("lying tensors are refused by name") {
   const Bytes good = small_gguf();
   const std::size_t f32 = after_name(good, "f32"), q4 = after_name(good, "q4_0");
-  CHECK_THAT(refusal(with<std::uint32_t>(good, f32, 5)), Contains("'f32'") && Contains("5 dim"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, f32, 0)), Contains("0 dimensions"));
-  CHECK_THAT(refusal(with<std::int64_t>(good, f32 + 4, -1)), Contains("a dimension of -1"));
-  CHECK_THAT(refusal(with<std::int64_t>(good, f32 + 4, 0)), Contains("a dimension of 0"));
-  CHECK_THAT(refusal(with(good, f32 + 4, std::int64_t{1} << 62)), Contains("more than 2^50"));
-  CHECK_THAT(refusal(with<std::int64_t>(good, q4 + 4, 63)), Contains("Q4_0 blocks of 32"));
-  CHECK_THAT(refusal(with<std::uint64_t>(good, q4 + 24, 64)),
-             Contains("begin at 64") && Contains("end at 32"));
-  CHECK_THAT(refusal(with<std::int64_t>(good, after_name(good, "q6_k") + 4, 1 << 20)),
-             Contains("'q6_k'") && Contains("needs 860160 bytes"));
+  CHECK(unsaid(with<std::uint32_t>(good, f32, 5), {"'f32'", "5 dim"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, f32, 0), {"0 dimensions"}) == "");
+  CHECK(unsaid(with<std::int64_t>(good, f32 + 4, -1), {"a dimension of -1"}) == "");
+  CHECK(unsaid(with<std::int64_t>(good, f32 + 4, 0), {"a dimension of 0"}) == "");
+  CHECK(unsaid(with(good, f32 + 4, std::int64_t{1} << 62), {"more than 2^50"}) == "");
+  CHECK(unsaid(with<std::int64_t>(good, q4 + 4, 63), {"Q4_0 blocks of 32"}) == "");
+  CHECK(unsaid(with<std::uint64_t>(good, q4 + 24, 64), {"begin at 64", "end at 32"}) == "");
+  CHECK(unsaid(with<std::int64_t>(good, after_name(good, "q6_k") + 4, 1 << 20),
+               {"'q6_k'", "needs 860160 bytes"}) == "");
 }
 
 TEST_CASE("an unknown tensor type is refused naming tensor, type and the known ones") {
   const Bytes good = small_gguf();
   const std::size_t type = after_name(good, "f32") + 4 + 16;
-  CHECK_THAT(refusal(with<std::uint32_t>(good, type, 10)),
-             Contains("tensor 'f32'") && Contains("Q2_K (10)") && Contains("F32, F16, BF16, Q4_0"));
-  CHECK_THAT(refusal(with<std::uint32_t>(good, type, 1234)), Contains("number 1234"));
+  CHECK(unsaid(with<std::uint32_t>(good, type, 10),
+               {"tensor 'f32'", "Q2_K (10)", "F32, F16, BF16, Q4_0"}) == "");
+  CHECK(unsaid(with<std::uint32_t>(good, type, 1234), {"number 1234"}) == "");
 }
 
 TEST_CASE("a key or tensor that appears twice is refused") {
@@ -142,24 +149,24 @@ TEST_CASE("a key or tensor that appears twice is refused") {
   const std::size_t reals = find_text(good, "a.reals");
   Bytes twin = good;
   std::memcpy(twin.data() + reals, "a.texts", 7);
-  CHECK_THAT(refusal(twin), Contains("key 'a.texts': appears twice"));
+  CHECK(unsaid(twin, {"key 'a.texts': appears twice"}) == "");
   twin = good;
   std::memcpy(twin.data() + find_text(good, "q6_k"), "q4_0", 4);
-  CHECK_THAT(refusal(twin), Contains("tensor 'q4_0': appears twice"));
+  CHECK(unsaid(twin, {"tensor 'q4_0': appears twice"}) == "");
 }
 
 TEST_CASE("split files and odd alignments are refused by name") {
-  const auto with_key = [&](const std::string& key, std::uint64_t value) {
+  const auto with_key = [](const std::string& key, std::uint64_t value) {
     files::GgufWriter writer;
     writer.set(key, value);
-    return refusal(bytes_of(writer));
+    return bytes_of(writer);
   };
-  CHECK_THAT(with_key("split.count", 3), Contains("split into 3 files"));
-  CHECK(with_key("split.count", 1) == "no refusal");
-  CHECK_THAT(with_key("general.alignment", 0), Contains("is 0;"));
-  CHECK_THAT(with_key("general.alignment", 48), Contains("power of two"));
-  CHECK_THAT(with_key("general.alignment", 1ULL << 63), Contains("power of two"));
-  CHECK(with_key("general.alignment", 64) == "no refusal");
+  CHECK(unsaid(with_key("split.count", 3), {"split into 3 files"}) == "");
+  CHECK(refusal(with_key("split.count", 1)) == "no refusal");
+  CHECK(unsaid(with_key("general.alignment", 0), {"is 0;"}) == "");
+  CHECK(unsaid(with_key("general.alignment", 48), {"power of two"}) == "");
+  CHECK(unsaid(with_key("general.alignment", 1ULL << 63), {"power of two"}) == "");
+  CHECK(refusal(with_key("general.alignment", 64)) == "no refusal");
 }
 
 TEST_CASE("a file cut at any byte is refused, never read past its end") {

