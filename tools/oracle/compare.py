@@ -6,6 +6,7 @@
 MODEL is a name redline knows or a path. The first position of each text is left out.
 """
 import argparse
+import json
 import pathlib
 import shlex
 import subprocess
@@ -47,25 +48,30 @@ def redline_logits(program, model, ids_path, flags=()):
 
 def compare(program, model, ids_path, flags=()):
     """(KL of positions, share of positions with the oracle's argmax)"""
-    located = subprocess.run([program, "models", "path", model], capture_output=True, text=True)
-    path = located.stdout.strip() if located.returncode == 0 else model
+    known = json.loads(subprocess.check_output([program, "models", "--json"]))
+    path = {one["name"]: one["path"] for one in known}.get(model, model)
     texts = read_ids(ids_path)
     oracle, other = Oracle(path).logits(texts), redline_logits(program, model, ids_path, flags)
     same = np.mean(oracle.argmax(axis=-1) == other.argmax(axis=-1))
     return kl_of_positions(oracle, other, [len(text) for text in texts]), same
 
 
+def tokenize(program, model, prompts, ids):
+    """prompts: a file of one JSON string a line -> ids: an open file of one JSON list a line"""
+    subprocess.run([program, "tokenize", model, "--file", str(prompts), "--escaped", "--special",
+                    "--json"], check=True, stdout=ids)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("models", nargs="+", metavar="MODEL")
-    parser.add_argument("--prompts", default=str(HERE / "prompts.txt"), help="one text a line")
+    parser.add_argument("--prompts", default=str(HERE / "prompts.jsonl"), help="one JSON string a line")
     parser.add_argument("--flags", default="", help="further flags of redline logits")
     args = parser.parse_args()
     for model in args.models:
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as ids:
-            subprocess.run([args.program, "tokenize", model, "--file", args.prompts, "--special",
-                            "--json"], check=True, stdout=ids)
+            tokenize(args.program, model, args.prompts, ids)
             kl, same = compare(args.program, model, ids.name, shlex.split(args.flags))
         print(f"{model}: mean KL {kl.mean():.6f}, median {np.median(kl):.6f}, largest "
               f"{kl.max():.4f}, argmax equal {100 * same:.1f} %, {len(kl)} positions", flush=True)
