@@ -161,7 +161,7 @@ void read_engine(const Value& root, Cell& cell) {
   if (const Value* v = group->find("max_model_len")) e.max_model_len = v->integer(2, 1 << 24);
   if (const Value* v = group->find("rows_per_step")) e.rows_per_step = v->integer(1, 1 << 16);
   if (const Value* v = group->find("memory_utilization"))
-    e.memory_utilization = v->number(0.01, 1.0);
+    e.memory_utilization = v->number(1e-6, 1.0);
 }
 
 DataSetChoice read_data_set(const Value& value, const fs::path& folder) {

@@ -232,7 +232,7 @@ int run_cell(const CellOptions& options) {
     return CellRun(run, cell).go();
   } catch (const std::exception& e) {
     run.mark_failed(cell, e.what());
-    logging::error(cell.name + ": " + e.what());
+    logging::info(cell.name + " failed: " + e.what());
     throw;
   }
 }

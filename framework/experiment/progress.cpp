@@ -64,8 +64,9 @@ void Narrator::say(const std::string& line) {
   const auto now = std::chrono::steady_clock::now();
   if (!line.ends_with('%')) {
     begun_ = {};
-    std::fprintf(stderr, "%s\n", line.c_str());
-    logging::info(line);
+    const std::string text = line.substr(0, line.find_last_not_of('\n') + 1);
+    std::fprintf(stderr, "%s\n", text.c_str());
+    logging::info(text);
     return;
   }
   if (begun_ == decltype(begun_){}) begun_ = shown_ = now;

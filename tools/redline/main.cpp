@@ -5,10 +5,16 @@
 #include <exception>
 #include <memory>
 
+#include "redline/bench_forward.hpp"
+#include "redline/cell.hpp"
 #include "redline/error.hpp"
 #include "redline/info.hpp"
+#include "redline/logits.hpp"
 #include "redline/models.hpp"
 #include "redline/plugins.hpp"
+#include "redline/report.hpp"
+#include "redline/run.hpp"
+#include "redline/signature.hpp"
 #include "redline/tokenize.hpp"
 #include "redline/trace.hpp"
 
@@ -17,11 +23,72 @@ namespace {
 // Each add_* gives the program one command; its callback stores the exit code.
 // (one function a command, in alphabetical order)
 
+// Where and how a model runs.
+void add_model_options(CLI::App& command, redline::tool::ModelOptions& options) {
+  command.add_option("model", options.model, "a GGUF file or a known name")->required();
+  command.add_option("--threads", options.threads, "0: one a core")->check(CLI::Range(0, 1024));
+  command.add_option("--isa", options.isa, "portable, avx2, avx512_vnni; the best without it");
+  command.add_option("--device", options.device, "cpu");
+}
+
+void add_bench_forward(CLI::App& bench, int& code) {
+  auto options = std::make_shared<redline::tool::BenchForwardOptions>();
+  CLI::App* command = bench.add_subcommand("forward", "the time of a forward by rows");
+  command->footer("example: redline bench forward smollm2-135m-instruct-q4_1 --rows 1,4,8");
+  add_model_options(*command, options->model);
+  command->add_option("--rows", options->rows, "how many rows, a list")->delimiter(',');
+  command->add_option("--context", options->context, "tokens before them");
+  command->add_option("--repeats", options->repeats, "of each; the median counts");
+  command->add_flag("--json", options->json, "one JSON object");
+  command->callback([options, &code] { code = redline::tool::bench_forward(*options); });
+}
+
+void add_bench(CLI::App& app, int& code) {
+  CLI::App* bench = app.add_subcommand("bench", "measure, or fingerprint what this build computes");
+  bench->require_subcommand(0, 1);
+  bench->footer("example: redline bench --signature");
+  add_bench_forward(*bench, code);
+  auto options = std::make_shared<redline::tool::SignatureOptions>();
+  auto* flag = bench->add_flag("--signature", options->wanted,
+                               "a hash of the ids tiny models emit: the same on every machine");
+  bench->add_option("--isa", options->isa, "portable, avx2, avx512_vnni; the best without it")
+      ->needs(flag);
+  bench->add_option("--threads", options->threads, "0: one a core")->needs(flag);
+  bench->add_flag("--verbose", options->verbose, "a line for each strategy")->needs(flag);
+  bench->callback([bench, options, &code] {
+    if (options->wanted) code = redline::tool::signature(*options);
+    else if (bench->get_subcommands().empty())
+      throw CLI::RequiredError("bench: a subcommand or --signature");
+  });
+}
+
+void add_cell(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::CellOptions>();
+  CLI::App* command = app.add_subcommand("cell", "one cell of a run, in this process");
+  command->footer("example: redline cell runs/quickstart-20260131T120000Z --cell ngram");
+  command->add_option("folder", options->folder, "a run's folder, or a cell's")->required();
+  command->add_option("--cell", options->cell, "its name, with or without the hash");
+  command->add_option("--parent", options->parent, "end when this process does")->group("");
+  command->callback([options, &code] { code = redline::tool::cell(*options); });
+}
+
 void add_info(CLI::App& app, int& code) {
   auto options = std::make_shared<redline::tool::InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "version, build, instruction sets, caches");
   command->add_flag("--json", options->json, "one JSON object");
   command->callback([options, &code] { code = redline::tool::info(*options); });
+}
+
+void add_logits(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::LogitsOptions>();
+  CLI::App* command = app.add_subcommand("logits", "a model's logits after every token of texts");
+  command->footer("example: redline logits smollm2-135m-instruct-q4_1 --ids ids.jsonl --top 5");
+  add_model_options(*command, options->model);
+  command->add_option("--ids", options->ids, "one JSON list of ids a line")->required();
+  command->add_option("--top", options->top, "so many ids of each position");
+  command->add_flag("--json", options->json, "one JSON list, a list of positions a text");
+  command->add_option("--full", options->full, "write all logits to this npy file");
+  command->callback([options, &code] { code = redline::tool::logits(*options); });
 }
 
 void add_models(CLI::App& app, int& code) {
@@ -56,6 +123,38 @@ void add_plugins(CLI::App& app, int& code) {
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "one JSON list, an object a plugin; or the one object");
   command->callback([options, &code] { code = redline::tool::plugins(*options); });
+}
+
+void add_report(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "the results of runs as a table");
+  command->footer("example: redline report runs/quickstart-20260131T120000Z --markdown");
+  command->add_option("folders", options->folders, "run folders")->required();
+  auto* json = command->add_flag("--json", options->json, "one JSON list, an object a cell");
+  command->add_flag("--markdown", options->markdown, "a Markdown table")->excludes(json);
+  command->callback([options, &code] { code = redline::tool::report(*options); });
+}
+
+void add_run(CLI::App& app, const std::vector<std::string>& argv, int& code) {
+  auto options = std::make_shared<redline::tool::RunOptions>();
+  options->argv = argv;
+  CLI::App* command = app.add_subcommand("run", "an experiment (docs/experiments.md)");
+  command->footer(
+      "examples: redline run experiments/quickstart.yaml generate.max_tokens=32\n"
+      "          redline run experiments/quickstart.yaml -m length.max_depth=2,4,8\n"
+      "          redline run --resume runs/quickstart-20260131T120000Z");
+  command->add_option("config", options->config, "a YAML file");
+  command->add_option("overrides", options->overrides, "key=value sets, +key=value adds, ~key takes away");
+  command->add_option("-m,--sweep", options->sweeps, "key=first,second: a cell for each; repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--dry-run", options->dry_run, "say what would be run");
+  command->add_option("--resume", options->resume, "go on with this run folder");
+  command->add_option("--out", options->out, "the run's folder; runs/NAME-TIME without it");
+  command->add_option("--shard", options->shard, "i/n: every n-th cell, from the i-th on");
+  command->add_option("--plugin", options->plugins, "a plugin file; repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "the report (or the frozen config) as JSON");
+  command->callback([options, &code] { code = redline::tool::run(*options); });
 }
 
 void add_tokenize(CLI::App& app, int& code) {
@@ -113,9 +212,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int code = 0;
   add_trace(app, code);
+  add_bench(app, code);
+  add_cell(app, code);
   add_info(app, code);
+  add_logits(app, code);
   add_models(app, code);
   add_plugins(app, code);
+  add_report(app, code);
+  add_run(app, {argv, argv + argc}, code);
   add_tokenize(app, code);
   try {
     app.parse(argc, argv);
