@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/build_facts.hpp"
 
-#include <git_state.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -12,6 +11,10 @@
 #include "redline/kernels/isa.hpp"
 
 namespace redline::experiment {
+
+extern const char* const kGitSha;  // git_state.cpp, written at every build
+extern const bool kGitDirty;
+
 namespace {
 
 using config::Value;
@@ -38,8 +41,8 @@ std::string build_sha256() {
 
 Value build_facts() {
   Value facts = Value::map();
-  facts.put("version", Value::of(REDLINE_VERSION)).put("git_sha", Value::of(REDLINE_GIT_SHA));
-  facts.put("git_dirty", Value::of(REDLINE_GIT_DIRTY));
+  facts.put("version", Value::of(REDLINE_VERSION)).put("git_sha", Value::of(kGitSha));
+  facts.put("git_dirty", Value::of(kGitDirty));
   facts.put("compiler", Value::of("g++ " __VERSION__)).put("flags", Value::of(REDLINE_FLAGS));
   facts.put("build_type", Value::of(REDLINE_BUILD_TYPE));
   facts.put("sanitizers", Value::of(REDLINE_SANITIZERS));

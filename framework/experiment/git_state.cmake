@@ -10,6 +10,11 @@ else()
   set(dirty true)
 endif()
 file(CONFIGURE OUTPUT ${OUT} CONTENT [[
-#define REDLINE_GIT_SHA "@sha@"
-#define REDLINE_GIT_DIRTY @dirty@
+// Written by git_state.cmake at every build.
+namespace redline::experiment {
+extern const char* const kGitSha;
+extern const bool kGitDirty;
+const char* const kGitSha = "@sha@";
+const bool kGitDirty = @dirty@;
+}  // namespace redline::experiment
 ]] @ONLY)

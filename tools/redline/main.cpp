@@ -56,7 +56,8 @@ void add_bench(CLI::App& app, int& code) {
   bench->add_option("--threads", options->threads, "0: one a core")->needs(flag);
   bench->add_flag("--verbose", options->verbose, "a line for each strategy")->needs(flag);
   bench->callback([bench, options, &code] {
-    if (options->wanted) code = redline::tool::signature(*options);
+    if (options->wanted)
+      code = redline::tool::signature(*options);
     else if (bench->get_subcommands().empty())
       throw CLI::RequiredError("bench: a subcommand or --signature");
   });
@@ -114,14 +115,17 @@ void add_models(CLI::App& app, int& code) {
 
 void add_plugins(CLI::App& app, int& code) {
   auto options = std::make_shared<redline::tool::PluginsOptions>();
-  CLI::App* command = app.add_subcommand("plugins", "the plugins found here, or one and its parameters");
-  command->footer("example: redline plugins draft_ngram\n         redline plugins --plugin ./my_rule.so");
+  CLI::App* command =
+      app.add_subcommand("plugins", "the plugins found here, or one and its parameters");
+  command->footer(
+      "example: redline plugins draft_ngram\n         redline plugins --plugin ./my_rule.so");
   command->add_option("name", options->name, "one plugin: its parameters and where it came from");
   command->add_option("--plugin", options->files, "a plugin file, before all folders; repeatable")
       ->allow_extra_args(false);
   command->add_option("--plugin-path", options->folders, "a folder of plugins; repeatable")
       ->allow_extra_args(false);
-  command->add_flag("--json", options->json, "one JSON list, an object a plugin; or the one object");
+  command->add_flag("--json", options->json,
+                    "one JSON list, an object a plugin; or the one object");
   command->callback([options, &code] { code = redline::tool::plugins(*options); });
 }
 
@@ -144,8 +148,10 @@ void add_run(CLI::App& app, const std::vector<std::string>& argv, int& code) {
       "          redline run experiments/quickstart.yaml -m length.max_depth=2,4,8\n"
       "          redline run --resume runs/quickstart-20260131T120000Z");
   command->add_option("config", options->config, "a YAML file");
-  command->add_option("overrides", options->overrides, "key=value sets, +key=value adds, ~key takes away");
-  command->add_option("-m,--sweep", options->sweeps, "key=first,second: a cell for each; repeatable")
+  command->add_option("overrides", options->overrides,
+                      "key=value sets, +key=value adds, ~key takes away");
+  command
+      ->add_option("-m,--sweep", options->sweeps, "key=first,second: a cell for each; repeatable")
       ->allow_extra_args(false);
   command->add_flag("--dry-run", options->dry_run, "say what would be run");
   command->add_option("--resume", options->resume, "go on with this run folder");
