@@ -13,7 +13,8 @@ constexpr int kMaxThreads = 1024;
 
 std::string list_of(const std::vector<kernels::Isa>& sets) {
   std::string text;
-  for (kernels::Isa isa : sets) text += (text.empty() ? "" : ", ") + std::string(kernels::name(isa));
+  for (kernels::Isa isa : sets)
+    text += (text.empty() ? "" : ", ") + std::string(kernels::name(isa));
   return text;
 }
 
@@ -21,9 +22,10 @@ kernels::Isa choose(std::string_view text) {
   if (text.empty()) return kernels::best();
   const std::optional<kernels::Isa> isa = kernels::isa_from(text);
   if (!isa)
-    throw InputError("unknown instruction set '" + std::string(text) + "': known are " +
-                     list_of({kernels::Isa::PORTABLE, kernels::Isa::AVX2, kernels::Isa::AVX512_VNNI}) +
-                     "; leave it out for the best one of this machine");
+    throw InputError(
+        "unknown instruction set '" + std::string(text) + "': known are " +
+        list_of({kernels::Isa::PORTABLE, kernels::Isa::AVX2, kernels::Isa::AVX512_VNNI}) +
+        "; leave it out for the best one of this machine");
   const std::vector<kernels::Isa> have = kernels::supported();
   if (std::find(have.begin(), have.end(), *isa) == have.end())
     throw DeviceError("this machine lacks " + std::string(text) + ": it has " + list_of(have) +

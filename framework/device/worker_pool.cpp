@@ -45,7 +45,8 @@ int cores() {
 struct WorkerPool::Impl {
   explicit Impl(int threads) : may_spin(threads <= cores()) {
     helpers.reserve(static_cast<std::size_t>(threads - 1));
-    for (int worker = 1; worker < threads; ++worker) helpers.emplace_back([this, worker] { serve(worker); });
+    for (int worker = 1; worker < threads; ++worker)
+      helpers.emplace_back([this, worker] { serve(worker); });
   }
   ~Impl() {
     stopping = true;
@@ -103,10 +104,13 @@ struct WorkerPool::Impl {
   std::vector<std::thread> helpers;       // last: they use what stands above
 };
 
-WorkerPool::WorkerPool(int threads) : impl_(std::make_unique<Impl>(threads > 0 ? threads : cores())) {}
+WorkerPool::WorkerPool(int threads)
+    : impl_(std::make_unique<Impl>(threads > 0 ? threads : cores())) {}
 WorkerPool::~WorkerPool() = default;
 int WorkerPool::threads() const { return static_cast<int>(impl_->helpers.size()) + 1; }
 
-void WorkerPool::run(std::int64_t tasks, Body body, void* context) { impl_->run(tasks, body, context); }
+void WorkerPool::run(std::int64_t tasks, Body body, void* context) {
+  impl_->run(tasks, body, context);
+}
 
 }  // namespace redline::device

@@ -171,7 +171,7 @@ inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Acti
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m) sums[m] = _mm256_setzero_ps();
     for (std::int64_t k = 0; k < cols; ++k) {
-      prefetch(tile + k * kStep + kAheadBytes, kStep);
+      prefetch(tile + k * kStep, kStep);
       const __m256 w = load_weights<type>(tile + k * kStep + row * kWidth);
 #pragma GCC unroll 8
       for (int m = 0; m < M; ++m)

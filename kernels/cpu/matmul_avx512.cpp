@@ -134,7 +134,7 @@ inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Acti
                             __m512* sums) {
   constexpr std::int64_t kStep = kLanes * info(type).block_bytes;
   for (std::int64_t k = 0; k < cols; ++k) {
-    prefetch(tile + k * kStep + kAheadBytes, kStep);
+    prefetch(tile + k * kStep, kStep);
     const __m512 w = load_weights<type>(tile + k * kStep);
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m)
