@@ -27,7 +27,8 @@ class Registry {
   // Every plugin file of the search path, first hit wins: `files` (--plugin), `folders` (the
   // experiment's plugin_path), REDLINE_PLUGIN_PATH, the install folder. PluginError on a bad file
   // that was named; a bad file found in a folder is a warning in warnings().
-  Registry(std::vector<std::filesystem::path> files, std::vector<std::filesystem::path> folders);
+  Registry(const std::vector<std::filesystem::path>& files,
+           const std::vector<std::filesystem::path>& folders);
 
   void load(const std::filesystem::path& file);  // PluginError: what, the two facts, the remedy
 
