@@ -10,8 +10,10 @@ SpecialMatcher::SpecialMatcher(const std::vector<std::pair<std::string_view, Tok
     if (!special.first.empty())
       by_first_byte_[static_cast<std::uint8_t>(special.first[0])].push_back(special);
   for (auto& bucket : by_first_byte_)
-    std::stable_sort(bucket.begin(), bucket.end(),
-                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+    std::sort(bucket.begin(), bucket.end(), [](const auto& a, const auto& b) {
+      const std::size_t left = a.first.size(), right = b.first.size();
+      return left != right ? left > right : a.second < b.second;
+    });
 }
 
 SpecialMatcher::Found SpecialMatcher::next(std::string_view text, std::size_t from) const {
