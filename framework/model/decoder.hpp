@@ -29,7 +29,7 @@ struct MemoryNeed {  // bytes, before anything is loaded
 };
 
 struct LoadOptions {
-  std::filesystem::path cache_folder;  // packed weights, shared by processes
+  std::filesystem::path cache_folder;  // packed weights go into its folder weights/
   std::int32_t max_rows = 512;         // widest forward
   std::int32_t max_wanted = 0;         // of those, rows that want logits; 0: as many
   std::int32_t max_positions = 4096;   // of the rope table

@@ -14,6 +14,7 @@ namespace redline::model {
 namespace {
 
 constexpr std::int64_t kAlignment = 4096, kGroupBytes = 1 << 20;
+constexpr std::size_t kSampleBytes = 256, kMaxStem = 100;
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
 std::int64_t align(std::int64_t bytes) {
@@ -55,6 +56,7 @@ PackedLayout packed_layout(const files::Gguf& file, const std::vector<std::strin
   PackedLayout layout;
   std::int64_t at = 0;  // in the tiles
   std::string table;
+  std::uint64_t sample = 0;  // tells apart files of one header written in one tick of the clock
   for (const std::string& name : matrices) {
     const files::Tensor& tensor = file.tensor(name);
     const kernels::WeightType type = weight_type(tensor.type);
@@ -65,16 +67,18 @@ PackedLayout packed_layout(const files::Gguf& file, const std::vector<std::strin
     table += name + " " + std::string(kernels::name(type)) + " " + std::to_string(tensor.cols()) +
              " " + std::to_string(tensor.rows()) + "\n";
     at = align(at + layout.entries.back().bytes);
+    sample += checksum(tensor.bytes.first(std::min(tensor.bytes.size(), kSampleBytes)), at);
   }
   const std::string version = hex(layout_version(layout.entries));
   const std::string hash = file.header_sha256();
   const auto changed = std::filesystem::last_write_time(file.path()).time_since_epoch().count();
   layout.head = "redline packed weights\nmodel " + hash + " bytes " +
                 std::to_string(file.file_bytes()) + " changed " + std::to_string(changed) +
-                "\nlayout " + version + "\n" + table;
-  layout.file_name = file.path().stem().string() + "-" + hash.substr(0, 12) + "-" +
-                     hex(static_cast<std::uint64_t>(changed) ^ file.file_bytes() * kOdd) + "-" +
-                     version.substr(0, 8) + ".weights";
+                " sample " + hex(sample) + "\nlayout " + version + "\n" + table;
+  layout.file_name =
+      file.path().stem().string().substr(0, kMaxStem) + "-" + hash.substr(0, 12) + "-" +
+      hex((static_cast<std::uint64_t>(changed) ^ file.file_bytes() * kOdd) + sample) + "-" +
+      version.substr(0, 8) + ".weights";
   layout.sums_offset = align(static_cast<std::int64_t>(layout.head.size()));
   const std::int64_t first =
       align(layout.sums_offset + static_cast<std::int64_t>(matrices.size() * 8));

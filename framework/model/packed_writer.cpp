@@ -2,17 +2,29 @@
 #include "model/packed_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "redline/error.hpp"
 
 namespace redline::model {
 namespace {
+
+// What was packed is not read again: its pages of the mapped file need not stay in memory.
+void forget(std::span<const std::byte> mapped) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto at = reinterpret_cast<std::uintptr_t>(mapped.data());
+  const std::uintptr_t begin = (at + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (at + mapped.size()) / kPage * kPage;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
 
 [[noreturn]] void refuse(const std::filesystem::path& path, int error, std::int64_t bytes) {
   throw DeviceError("packed weights: cannot write " + path.string() + ": " + std::strerror(error) +
@@ -50,6 +62,7 @@ void PackedWriter::write(device::WorkerPool& pool,
   std::vector<std::uint64_t> sums;
   for (const PackedEntry& entry : layout_.entries) {
     sums.push_back(write_matrix(entry, pool));
+    forget(entry.tensor->bytes);
     const double done = static_cast<double>(entry.offset + entry.bytes);
     if (progress) progress(done / static_cast<double>(end), "packing " + entry.tensor->name);
   }

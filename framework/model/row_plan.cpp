@@ -16,7 +16,7 @@ constexpr std::int32_t kBlockRows = 16;  // shares keys in cache, and still spli
 }
 
 std::string range(std::int64_t begin, std::int64_t end) {
-  return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
+  return std::string("[").append(std::to_string(begin)) + ", " + std::to_string(end) + ")";
 }
 
 void check_within(std::int32_t row, const char* what, std::int64_t value, std::int64_t begin,

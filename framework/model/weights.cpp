@@ -34,7 +34,8 @@ LayerWeights layer_of(const files::Gguf& file, const WeightCache& cache, std::in
 
 Weights::Weights(const files::Gguf& file, const Architecture& architecture,
                  const LoadOptions& options, device::WorkerPool& pool)
-    : cache_(file, matrices_of(file, architecture), options.cache_folder, pool, options.progress),
+    : cache_(file, matrices_of(file, architecture), options.cache_folder / "weights", pool,
+             options.progress),
       embedding_(cache_.matrix("token_embd.weight")),
       head_(file.find_tensor("output.weight") ? cache_.matrix("output.weight") : embedding_),
       final_norm_(vector_of(file, "output_norm.weight")) {

@@ -95,6 +95,11 @@ TEST_CASE("A model file that changed has a packed file of its own") {
     fs::last_write_time(tiny.path(), fs::last_write_time(tiny.path()) + std::chrono::seconds(1));
   }
   SECTION("other weights") { write_tiny_model({.type = files::TensorType::Q5_K}, tiny.path()); }
+  SECTION("other weights in the same tick of the clock") {
+    const auto changed = fs::last_write_time(tiny.path());
+    write_tiny_model({.seed = 2}, tiny.path());
+    fs::last_write_time(tiny.path(), changed);
+  }
   const Opened again(tiny);
   CHECK(again.cache.was_packed_now());
   CHECK(again.cache.path() != path);
