@@ -24,12 +24,16 @@ std::string member_of(const ModelSource& source, std::size_t part) {
   return replaced(replaced(source.member, "{nn}", part < 10 ? "0" + n : n), "{n}", n);
 }
 
+// What lies in a folder while another program moves its files about: never an error, at times less.
 std::uint64_t bytes_under(const fs::path& folder) {
   std::uint64_t sum = 0;
-  std::error_code gone;  // the other program moves its files while we look
-  for (const auto& entry : fs::recursive_directory_iterator(folder, gone)) {
-    const auto size = entry.is_regular_file(gone) ? entry.file_size(gone) : 0;
-    if (!gone) sum += size;
+  std::error_code gone;
+  fs::recursive_directory_iterator entry(folder, gone);
+  while (!gone && entry != fs::recursive_directory_iterator()) {
+    std::error_code moved;
+    const auto size = entry->is_regular_file(moved) ? entry->file_size(moved) : 0;
+    if (!moved) sum += size;
+    entry.increment(gone);
   }
   return sum;
 }

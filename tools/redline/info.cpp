@@ -2,11 +2,11 @@
 #include "redline/info.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include "files/json.hpp"
 #include "files/model_store.hpp"
+#include "plugin/search.hpp"
 #include "redline/kernels/isa.hpp"
 
 namespace redline::tool {
@@ -27,7 +27,9 @@ json::object facts() {
   for (const kernels::Isa isa : kernels::supported()) sets.emplace_back(kernels::name(isa));
   for (const files::KnownModel& model : files::known_models())
     if (std::filesystem::exists(files::cached_path(model))) here.emplace_back(model.name);
-  const char* plugins = std::getenv("REDLINE_PLUGIN_PATH");
+  json::array folders;
+  for (const auto& folder : plugin::environment_folders()) folders.emplace_back(folder.string());
+  folders.emplace_back(plugin::install_folder().string());
   return {{"version", REDLINE_VERSION},
           {"build_type", REDLINE_BUILD_TYPE},
           {"compiler", compiler()},
@@ -36,7 +38,7 @@ json::object facts() {
           {"cores", std::thread::hardware_concurrency()},
           {"cache_folder", files::cache_folder().string()},
           {"models_fetched", here},
-          {"plugin_path", plugins == nullptr ? "" : plugins}};
+          {"plugin_folders", folders}};
 }
 
 std::string words(const json::value& value) {
