@@ -6,7 +6,8 @@
 
 namespace redline::step {
 
-Chain::Chain(std::vector<std::unique_ptr<Sampler>> links) : links_(std::move(links)) {
+Chain::Chain(std::vector<std::unique_ptr<Sampler>> links, const kernels::Ops& ops)
+    : links_(std::move(links)), ops_(ops) {
   std::stable_sort(links_.begin(), links_.end(),
                    [](const auto& a, const auto& b) { return a->slot() < b->slot(); });
 }
@@ -30,19 +31,23 @@ Chain::Path Chain::fork(const Path& from, Token token) const {
 }
 
 Row Chain::apply(const Path& path, std::span<const float> logits) const {
-  bool sound = true;  // false for NaN as for +inf; no branch, so that the pass is vectorised
-  bool some = false;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  int wrong = 0, finite = 0;  // sums, not breaks, so that the pass is vectorised
   for (const float x : logits) {
-    sound &= x < std::numeric_limits<float>::infinity();
-    some |= x > -std::numeric_limits<float>::infinity();
+    wrong += x < kInfinity ? 0 : 1;  // NaN too
+    finite += x > -kInfinity ? 1 : 0;
   }
-  if (!sound || !some)
-    throw BadRow(std::string("the model gave ") + (some ? "NaN or +inf" : "nothing finite") +
+  if (wrong > 0 || finite == 0)
+    throw BadRow("the model gave " +
+                 (wrong > 0 ? std::to_string(wrong) + " times NaN or +inf" : "nothing finite") +
                  " among " + std::to_string(logits.size()) + " logits; check its weights");
   work_.assign(logits.begin(), logits.end());
   Logits row{std::span(work_)};
   for (std::size_t k = 0; k < links_.size(); ++k) links_[k]->apply(*path[k], row);
-  return row.row();
+  if (row.single() || !row.kept().empty()) return row.row();
+  std::vector<float> p(logits.size());
+  ops_.softmax(work_.data(), static_cast<std::int64_t>(work_.size()), p.data());
+  return Row::dense(std::move(p));
 }
 
 }  // namespace redline::step

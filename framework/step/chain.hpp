@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "redline/kernels/ops.hpp"
 #include "redline/row.hpp"
 #include "redline/sampler.hpp"
 
@@ -23,7 +24,8 @@ class Chain {
   // masks follow each path.
   using Path = std::vector<std::unique_ptr<Sampler::Memory>>;
 
-  explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {});
+  explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {},
+                 const kernels::Ops& ops = kernels::ops(kernels::best()));
 
   Path begin(const redline::Sequence& sequence) const;  // after all of its tokens
   void advance(Path& path, Token token) const;
@@ -34,6 +36,7 @@ class Chain {
 
  private:
   std::vector<std::unique_ptr<Sampler>> links_;
+  const kernels::Ops& ops_;
   mutable std::vector<float> work_;  // [V] what the links edit; one thread applies
 };
 

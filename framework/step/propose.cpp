@@ -22,7 +22,8 @@ trace::DraftStop stop_of(const Proposal& proposal) {
 
 }  // namespace
 
-void Step::choose(Works& works) {
+void Step::choose(Works& works, Timings& timings) {
+  const Lap lap(timings.draft);
   std::vector<Turn> turns;
   for (Work& w : works) turns.push_back({w.view, w.sequence.length_state.get()});
   const auto budgets = strategy_.length.choose(turns);
@@ -62,7 +63,8 @@ void Step::roll_back(Work& w) {
   for (DraftModel* model : draft_models_) model->roll_back(w.sequence.request_key);
 }
 
-void Step::propose(Works& works, Oracle& oracle) {
+void Step::propose(Works& works, Oracle& oracle, Timings& timings) {
+  const Lap lap(timings.draft);
   std::vector<Work*> asked;
   for (Work& w : works) {
     start_draws(w, oracle);

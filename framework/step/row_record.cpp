@@ -2,6 +2,7 @@
 #include "step/row_record.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace redline::step {
@@ -31,11 +32,12 @@ std::vector<std::uint32_t> best(std::span<const float> logits, std::size_t count
 
 }  // namespace
 
-std::uint32_t rank_of(std::span<const float> logits, Token token) {  // ties: the lower id first
+std::uint32_t rank_of(std::span<const float> logits, Token token) {
   const float value = logits[token];
+  const auto at = static_cast<std::size_t>(token);
   std::uint32_t better = 0;
-  for (std::size_t t = 0; t < logits.size(); ++t)
-    better += logits[t] > value || (logits[t] == value && static_cast<Token>(t) < token);
+  for (std::size_t t = 0; t < at; ++t) better += logits[t] >= value ? 1 : 0;
+  for (std::size_t t = at + 1; t < logits.size(); ++t) better += logits[t] > value ? 1 : 0;
   return better;
 }
 
@@ -52,14 +54,15 @@ trace::LogitsRecord RowRecorder::record(Node node, std::span<const float> logits
   const auto vocab = static_cast<std::int64_t>(logits.size());
   p_.resize(logits.size());
   const double sum = ops_.softmax(logits.data(), vocab, p_.data());
-  const double lse = ops_.log_sum_exp(logits.data(), vocab);
+  const auto top = ops_.argmax(logits.data(), vocab);
+  const double lse = logits[top] - std::log(p_[top] / sum);
   double mean = 0;  // of the logit, under p
   for (std::size_t t = 0; t < p_.size(); ++t) mean += p_[t] > 0 ? double{p_[t]} * logits[t] : 0;
   trace::LogitsRecord r{};
   r.node = node;
   r.lse = static_cast<float>(lse);
   r.entropy = static_cast<float>(lse - mean / sum);
-  r.argmax = static_cast<Token>(ops_.argmax(logits.data(), vocab));
+  r.argmax = static_cast<Token>(top);
   r.drafted_logit = drafted == kNone ? kUnknown : logits[drafted];
   r.drafted_rank = drafted == kNone ? kNoRank : rank_of(logits, drafted);
   r.emitted_logit = emitted == kNone ? kUnknown : logits[emitted];

@@ -9,6 +9,7 @@
 #include "step/record.hpp"
 
 namespace redline::step {
+
 Step::Step(model::Forward& target, Strategy strategy, std::vector<DraftModel*> draft_models,
            trace::Level level, std::int32_t topk, const kernels::Ops& ops)
     : target_(target),
@@ -26,15 +27,9 @@ std::optional<std::vector<Progress>> Step::run(std::span<Sequence* const> sequen
     if (!feed_target(*s, timings)) return std::nullopt;
     works.emplace_back(*s, view(*s), is_first(*s));
   }
-  {
-    const Lap drafting(timings.draft);
-    choose(works);
-  }
+  choose(works, timings);
   if (!reserve(works, timings)) return std::nullopt;
-  {
-    const Lap drafting(timings.draft);
-    propose(works, oracle);
-  }
+  propose(works, oracle, timings);
   for (std::size_t done = 0; done < works.size();) {
     const std::size_t end = lay_out_whole(works, done);
     const model::Output& rows = forward(timings);
@@ -85,9 +80,14 @@ void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
         return raw;
     return std::span<const float>{};
   };
+  w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
   w.progress.record = record(w, strategy_.rule, target, draft, recorder_);
-  const Lap lap(timings.kv);
-  commit(w, target);
+  {
+    const Lap lap(timings.kv);
+    commit(w);
+  }
+  ++w.sequence.steps;
+  if (!w.failed()) move_on(w, target);
 }
 
 // p at the root and at every node, each after what the links know of its own path.
@@ -110,30 +110,33 @@ void Step::judge(Work& w) {
   w.hold_to_laws(strategy_.rule);
 }
 
-void Step::commit(Work& w, const RowAt& target) {
-  Sequence& s = w.sequence;
-  ++s.steps;
-  w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
+// The rows of the kept path stay in every cache, all others go.
+void Step::commit(Work& w) {
   if (w.failed()) return roll_back(w);
-  const auto root = static_cast<std::int32_t>(s.tokens.size()) - 1;
+  const auto root = static_cast<std::int32_t>(w.view.tokens.size()) - 1;
   std::vector<std::int32_t> kept(root + 1 - w.lease->first_slot());
   std::iota(kept.begin(), kept.end(), w.lease->first_slot());
-  std::vector<Node> passed = w.line(w.verdict.keep);  // nodes kept, below the root
-  for (const Node u : passed) kept.push_back(root + u);
+  for (const Node u : w.line(w.verdict.keep)) kept.push_back(root + u);
   w.lease->commit(kept);
   w.lease.reset();
   const auto path = w.draft.path(w.verdict.keep);
-  for (DraftModel* model : draft_models_) model->commit(s.request_key, path);
+  for (DraftModel* model : draft_models_) model->commit(w.sequence.request_key, path);
+}
 
+// The sequence takes in what was committed, and the progress says so.
+void Step::move_on(Work& w, const RowAt& target) {
   Progress& done = w.progress;
-  done.accepted_by_rule = static_cast<std::uint16_t>(path.size());
-  done.committed = path;
+  done.committed = w.draft.path(w.verdict.keep);
+  done.accepted_by_rule = static_cast<std::uint16_t>(done.committed.size());
   done.committed.push_back(w.verdict.next);
+  auto passed = w.line(w.verdict.keep);
   passed.insert(passed.begin(), kRoot);
   for (std::size_t k = 0; k < passed.size(); ++k) {
-    done.logprobs.push_back(static_cast<float>(std::log(w.p[passed[k]].at(done.committed[k]))));
-    done.margins.push_back(margin(target(passed[k]), done.committed[k]));
+    const Token token = done.committed[k];
+    done.logprobs.push_back(static_cast<float>(std::log(w.p[passed[k]].at(token))));
+    done.margins.push_back(margin(target(passed[k]), token));
   }
+  Sequence& s = w.sequence;
   s.tokens.insert(s.tokens.end(), done.committed.begin(), done.committed.end());
   s.tokens_left -= static_cast<std::int32_t>(done.committed.size());
   s.memory = std::move(w.memory[w.verdict.keep]);

@@ -94,10 +94,10 @@ class Step {
   bool feed_target(Sequence& sequence, Timings& timings);
   void roll_back(Work& work);
 
-  void choose(Works& works);
+  void choose(Works& works, Timings& timings);
   Budget cut(Budget budget, const Work& work) const;
   bool reserve(Works& works, Timings& timings);
-  void propose(Works& works, Oracle& oracle);
+  void propose(Works& works, Oracle& oracle, Timings& timings);
   void start_draws(Work& work, Oracle& oracle) const;
   bool try_propose(std::span<Work* const> asked);
   void drop_draft(Work& work, std::string why);
@@ -106,7 +106,8 @@ class Step {
   void verify(Work& work, const model::Output& rows, Timings& timings);
   void apply(Work& work, const RowAt& target);
   void judge(Work& work);
-  void commit(Work& work, const RowAt& target);
+  void commit(Work& work);
+  void move_on(Work& work, const RowAt& target);
   void observe(Works& works);
 
   model::Forward& target_;
