@@ -13,7 +13,8 @@ class Device {
  public:
   // name: "cpu" (DeviceError for any other, naming what is there); isa: "" for the best one, or a
   // name of kernels::Isa (InputError when unknown, DeviceError when this machine lacks it).
-  static std::unique_ptr<Device> open(std::string_view name, int threads, std::string_view isa = "");
+  static std::unique_ptr<Device> open(std::string_view name, int threads,
+                                      std::string_view isa = "");
   Device(int threads, kernels::Isa isa) : pool_(threads), ops_(kernels::ops(isa)) {}
   WorkerPool& pool() { return pool_; }
   const kernels::Ops& ops() const { return ops_; }

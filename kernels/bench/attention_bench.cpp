@@ -38,7 +38,8 @@ void run_attention(benchmark::State& state, Isa isa) {
 
 [[maybe_unused]] const bool registered = [] {
   for (Isa isa : supported())
-    benchmark::RegisterBenchmark(("attention/" + std::string(name(isa))).c_str(), run_attention, isa)
+    benchmark::RegisterBenchmark(("attention/" + std::string(name(isa))).c_str(), run_attention,
+                                 isa)
         ->ArgsProduct({{1, 2, 4, 6, 8, 16}, {256, 2048}})
         ->ArgNames({"rows", "context"})
         ->Unit(benchmark::kMicrosecond);

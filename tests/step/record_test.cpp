@@ -166,8 +166,7 @@ TEST_CASE("Why a draft ended is told: budget, policy, or that the drafter had no
   const auto stops = [](CellSpec spec) {
     std::vector<trace::DraftStop> out;
     for (const Traced& t : trace(spec, trace::Level::COUNTS, 12))
-      if (t.made.record.kind != trace::StepKind::PREFILL)
-        out.push_back(t.made.record.draft_stop);
+      if (t.made.record.kind != trace::StepKind::PREFILL) out.push_back(t.made.record.draft_stop);
     return out;
   };
   CellSpec spec = line();

@@ -9,9 +9,9 @@ namespace redline::kernels {
 
 enum class Isa { PORTABLE, AVX2, AVX512_VNNI };
 
-std::string_view name(Isa isa);                         // "portable", "avx2", "avx512_vnni"
+std::string_view name(Isa isa);  // "portable", "avx2", "avx512_vnni"
 std::optional<Isa> isa_from(std::string_view name);
-std::vector<Isa> supported();                           // on this machine, slowest first
+std::vector<Isa> supported();  // on this machine, slowest first
 inline Isa best() { return supported().back(); }
 
 }  // namespace redline::kernels

@@ -27,24 +27,24 @@ struct Range {
 enum class RopePairs : std::uint8_t { NORM, NEOX };
 struct Rope {
   RopePairs pairs;
-  std::int64_t head_size;        // E; all of it rotates
-  const float* cosine;           // [max positions, E/2]
-  const float* sine;             // [max positions, E/2]
+  std::int64_t head_size;  // E; all of it rotates
+  const float* cosine;     // [max positions, E/2]
+  const float* sine;       // [max positions, E/2]
 };
 // cos and sin of position * base^(-2i/E) / divisor[i], computed alike on every machine.
 void fill_rope_table(double base, const float* divisors /* [E/2] or null */, double scale,
                      std::int64_t head_size, std::int64_t positions, float* cosine, float* sine);
 
-// One model's pages of one layer, and one sequence's list of them. A page holds, per layer, K then V
-// as [G, 16, E] in F16; `layer_offset` is where this layer starts inside a page.
+// One model's pages of one layer, and one sequence's list of them. A page holds, per layer, K then
+// V as [G, 16, E] in F16; `layer_offset` is where this layer starts inside a page.
 struct PagedKv {
-  std::byte* const* pages;        // [ceil(slots / 16)] page starts of this sequence, in slot order
-  std::int64_t layer_offset;      // bytes
+  std::byte* const* pages;    // [ceil(slots / 16)] page starts of this sequence, in slot order
+  std::int64_t layer_offset;  // bytes
   std::int64_t kv_heads, head_size;
 };
 
-// Who a row sees: slots [0, prefix) in order, then tail[0..tail_size) slots, which are the positions
-// prefix, prefix+1, ... . A row's own slot is the last one it sees.
+// Who a row sees: slots [0, prefix) in order, then tail[0..tail_size) slots, which are the
+// positions prefix, prefix+1, ... . A row's own slot is the last one it sees.
 struct Visibility {
   std::int64_t prefix;
   const std::int32_t* tail;
@@ -55,7 +55,8 @@ struct Ops {
   Isa isa;
 
   // x [T, cols] -> out [activation_bytes(T, cols)], rows of the range.
-  void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, std::byte* out, Range range);
+  void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, std::byte* out,
+                   Range range);
 
   // out[t, n] = sum_k w[n, k] x[t, k] + bias[n]; range of tiles (16 n each); bias may be null.
   void (*matmul)(const PackedMatrix& w, const std::byte* x, std::int64_t rows, const float* bias,

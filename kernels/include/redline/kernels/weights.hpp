@@ -13,9 +13,9 @@ enum class WeightType : std::uint8_t { F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q8_0, Q
 inline constexpr std::int64_t kTileRows = 16;
 
 std::string_view name(WeightType type);
-std::int64_t block_weights(WeightType type);                            // 1, 32 or 256
-std::int64_t file_row_bytes(WeightType type, std::int64_t cols);        // one row as GGUF stores it
-std::int64_t tile_bytes(WeightType type, std::int64_t cols);            // one tile of 16 rows
+std::int64_t block_weights(WeightType type);                      // 1, 32 or 256
+std::int64_t file_row_bytes(WeightType type, std::int64_t cols);  // one row as GGUF stores it
+std::int64_t tile_bytes(WeightType type, std::int64_t cols);      // one tile of 16 rows
 std::int64_t packed_bytes(WeightType type, std::int64_t rows, std::int64_t cols);  // whole tiles
 
 // One row of the file -> float32 [cols]. Plain loops: what a block means.
