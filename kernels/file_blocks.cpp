@@ -103,10 +103,12 @@ void dequantize_block(WeightType type, const Block& block, float* out) {
     const int q = type == WeightType::Q8_0 ? static_cast<std::int8_t>(block.q[k]) : block.q[k];
     float scale = d, min = type == WeightType::Q4_1 ? -m : 0.0f;
     if (type == WeightType::Q6_K) {
-      scale = d * static_cast<float>(static_cast<std::int8_t>(block.scale[k / 16]));
+      const auto signed_scale = static_cast<std::int8_t>(block.scale[k / 16]);
+      scale = d * static_cast<float>(signed_scale);
     } else if (has_sub_scales(type)) {
-      scale = d * block.scale[k / 32];
-      min = m * block.min[k / 32];
+      const int sub = k / 32;
+      scale = d * block.scale[sub];
+      min = m * block.min[sub];
     }
     out[k] = scale * static_cast<float>(q - offset) - min;
   }

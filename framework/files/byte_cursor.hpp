@@ -8,12 +8,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace redline::files {
 
 class ByteCursor {
  public:
-  ByteCursor(std::span<const std::byte> bytes, std::string file) : bytes_(bytes), file_(file) {}
+  ByteCursor(std::span<const std::byte> bytes, std::string file)
+      : bytes_(bytes), file_(std::move(file)) {}
 
   std::size_t position() const { return position_; }
   std::size_t left() const { return bytes_.size() - position_; }

@@ -7,9 +7,8 @@
 
 #include "redline/kernels/ops.hpp"
 
+namespace redline::kernels {
 namespace {
-
-using namespace redline::kernels;
 
 constexpr std::int64_t kHeads = 12, kKvHeads = 2, kHeadSize = 128, kWidth = kHeads * kHeadSize;
 constexpr std::int64_t kPageBytes = 2 * kKvHeads * kPageTokens * kHeadSize * 2;
@@ -47,3 +46,4 @@ void run_attention(benchmark::State& state, Isa isa) {
 }();
 
 }  // namespace
+}  // namespace redline::kernels

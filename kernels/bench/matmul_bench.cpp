@@ -11,9 +11,8 @@
 
 #include "redline/kernels/ops.hpp"
 
+namespace redline::kernels {
 namespace {
-
-using namespace redline::kernels;
 
 constexpr std::int64_t kRows = 8960, kCols = 1536;  // one projection of a 1.5B model
 constexpr std::int64_t kFootprintBytes = 256 << 20;
@@ -123,3 +122,4 @@ void register_all() {
 [[maybe_unused]] const bool registered = (register_all(), true);
 
 }  // namespace
+}  // namespace redline::kernels
