@@ -40,7 +40,7 @@ class Multiround final : public redline::AcceptanceRule {
         reach[c] = tried * chance(draft, c, left, q);
         sum += reach[c];
         tried -= reach[c];
-        left = left.residual(q);
+        if (draft.next_sibling(c) != redline::kNone) left = left.residual(q);
       }
     }
     return sum;

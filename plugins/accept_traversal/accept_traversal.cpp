@@ -11,20 +11,21 @@ using redline::Node, redline::Row;
 class Remains {
  public:
   Remains(const redline::Draft& draft, std::span<const Row> p)
-      : draft_(draft), left_(p.begin(), p.end()), weight_(p.size(), 1.0) {
+      : draft_(draft), left_(p.begin(), p.end()), refused_(p.size()), weight_(p.size(), 1.0) {
     for (Node u = redline::kRoot; u <= draft.size(); ++u) first_.push_back(draft.first_child(u));
     at_ = deepest(redline::kRoot);
   }
   Node at() const { return at_; }  // the end of the first path that remains
   double weight() const { return weight_[at_]; }
-  const Row& left() const { return left_[at_]; }
+  const Row& left() {
+    settle(at_);
+    return left_[at_];
+  }
 
   void refuse() {
     const Node u = draft_.parent(at_);
-    const Row q = draft_.q(at_);
-    const double s = left_[u].mass(q, weight_[u]);
-    left_[u] = left_[u].residual(q, weight_[u]);
-    weight_[u] = redline::stop(s, weight_[u]);
+    refused_[u] = {at_, weight_[u]};
+    weight_[u] = redline::stop(left_[u].mass(draft_.q(at_), weight_[u]), weight_[u]);
     first_[u] = draft_.next_sibling(at_);
     at_ = deepest(u);
   }
@@ -32,15 +33,28 @@ class Remains {
  private:
   Node deepest(Node u) {
     for (Node c; (c = first_[u]) != redline::kNone; u = c) {
+      settle(u);
       const redline::Token x = draft_.token(c);
       weight_[c] = redline::ratio(weight_[u] * left_[u].at(x), draft_.q(c).at(x));
     }
     return u;
   }
+  void settle(Node u) {  // a row is worked out only where something more is asked of it
+    auto& [child, weight] = refused_[u];
+    if (child == redline::kNone) return;
+    left_[u] = left_[u].residual(draft_.q(child), weight);
+    child = redline::kNone;
+  }
+
+  struct Refused {
+    Node child = redline::kNone;
+    double weight = 1;  // of the parent, when it was tested
+  };
   const redline::Draft& draft_;
-  std::vector<Row> left_;       // [m+1] what is still owed at u
-  std::vector<double> weight_;  // [m+1] how much of reaching u the target backs
-  std::vector<Node> first_;     // [m+1] the first child not yet refused
+  std::vector<Row> left_;         // [m+1] what is still owed at u, but for refused_[u]
+  std::vector<Refused> refused_;  // [m+1] the latest at u, until settled
+  std::vector<double> weight_;    // [m+1] how much of reaching u the target backs
+  std::vector<Node> first_;       // [m+1] the first child not yet refused
   Node at_;
 };
 

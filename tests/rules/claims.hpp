@@ -18,9 +18,9 @@ inline Choice tree(const std::string& shape, const std::string& method) {
 
 // The rule emits p over D+1 tokens jointly, and keeps the expected number of tokens.
 inline void check_exact(const char* about, const Case& c, double accepted = kAny) {
-  INFO(about << ": " << c.rule.name << " of " << c.drafter.name);
-  for ([[maybe_unused]] const auto& [key, value] : c.drafter.values)
-    UNSCOPED_INFO(key + '=' + value);
+  std::string drafter = c.drafter.name;
+  for (const auto& [key, value] : c.drafter.values) drafter += ' ' + key + '=' + value;
+  INFO(about << ": " << c.rule.name << " of " << drafter);
   const Finding f = enumerate(c);
   CHECK(f.joint_tv < 1e-9);
   if (!std::isnan(accepted)) CHECK(std::abs(f.accepted - accepted) < 1e-6);
