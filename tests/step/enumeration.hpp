@@ -40,7 +40,9 @@ using Law = std::map<std::vector<Token>, double>;
 
 struct Finding {
   double accepted = 0, joint_tv = 0, first_tv = 0;
+  double expected = 0;  // accepted, as the rule itself foretold it of each draft
   long runs = 0;
+  Law first = {};  // of the first token
 };
 
 class Enumeration {
@@ -63,6 +65,7 @@ class Enumeration {
       script.rewind();
       run_once(script, f);
     } while (script.next());
+    f.first = emitted(1);
     f.first_tv = tv(1);
     f.joint_tv = tv(longest_);
     return f;
@@ -74,17 +77,20 @@ class Enumeration {
     s.stop_tokens = case_.stops;
     std::size_t reach = 0;
     int kept = 0;
+    double foretold = 0;
     for (int k = 0; k < case_.steps; ++k) {
       const Progress made = cell_.run(s, script);
       if (!made.error.empty() || !made.bad_draft.empty())
         throw Error("enumeration: " + made.error + made.bad_draft);
       reach += made.drafted + 1;
       kept += made.accepted_by_rule;
+      foretold += made.record.expected_accepted;
     }
     cell_.step.forget(s);
     longest_ = std::max(longest_, reach);
     emitted_[cut({s.tokens.begin() + 1, s.tokens.end()})] += script.weight();
     f.accepted += script.weight() * kept;
+    f.expected += script.weight() * foretold;
     ++f.runs;
   }
   // The text ends with its first stop, as the engine ends it.
@@ -116,9 +122,14 @@ class Enumeration {
       text.pop_back();
     }
   }
-  double tv(std::size_t length) const {
-    Law law, truth;
+  Law emitted(std::size_t length) const {
+    Law law;
     for (const auto& [text, weight] : emitted_) extend(text, weight, length, law);
+    return law;
+  }
+  double tv(std::size_t length) const {
+    const Law law = emitted(length);
+    Law truth;
     extend({}, 1, length, truth);
     double sum = 0;
     for (const auto& [text, w] : law)
