@@ -85,7 +85,7 @@ void Engine::Impl::make_plugins() {
   std::vector<std::unique_ptr<Sampler>> links;
   for (const PluginChoice& link : s.sampler)
     links.push_back(registry.make<Sampler>(link.name, link.arguments, host));
-  chain = std::make_unique<step::Chain>(std::move(links));
+  chain = std::make_unique<step::Chain>(std::move(links), device->ops());
   match = step::match(*drafter, *rule);
 }
 
