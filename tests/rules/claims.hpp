@@ -16,13 +16,14 @@ inline Choice tree(const std::string& shape, const std::string& method) {
   return {"test_table", {{"shape", shape}, {"mode", method}}};
 }
 
-// The rule emits p over D+1 tokens jointly, and keeps the expected number of tokens.
+// The rule emits p over D+1 tokens jointly, keeps the expected number of tokens, and foretells it.
 inline void check_exact(const char* about, const Case& c, double accepted = kAny) {
   std::string drafter = c.drafter.name;
   for (const auto& [key, value] : c.drafter.values) drafter += ' ' + key + '=' + value;
   INFO(about << ": " << c.rule.name << " of " << drafter);
   const Finding f = enumerate(c);
   CHECK(f.joint_tv < 1e-9);
+  if (!std::isnan(f.expected)) CHECK(std::abs(f.expected - f.accepted) < 1e-6);
   if (!std::isnan(accepted)) CHECK(std::abs(f.accepted - accepted) < 1e-6);
 }
 
