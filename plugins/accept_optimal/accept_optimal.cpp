@@ -86,6 +86,10 @@ Plan plan(const redline::Draft& draft, Node u, const Row& p) {
   std::sort(here.begin(), here.end());
   if (here.empty()) return {{}, p};
   const auto sets = sets_below(draft, u);
+  if (!sets.contains(here))
+    throw redline::Error(
+        "accept_optimal: siblings that their own law cannot draw; the drafter declares another law "
+        "than it drew from");
   Flow flow(numbers(p));
   std::size_t mine = 0;
   for (const auto& [tokens, chance] : sets) {

@@ -42,7 +42,7 @@ struct Finding {
   double accepted = 0, joint_tv = 0, first_tv = 0;
   double expected = 0;  // accepted, as the rule itself foretold it of each draft
   long runs = 0;
-  Law first = {};  // of the first token
+  Law first = {}, joint = {};  // of the first token, of all D+1
 };
 
 class Enumeration {
@@ -66,6 +66,7 @@ class Enumeration {
       run_once(script, f);
     } while (script.next());
     f.first = emitted(1);
+    f.joint = emitted(longest_);
     f.first_tv = tv(1);
     f.joint_tv = tv(longest_);
     return f;
