@@ -85,6 +85,21 @@ TEST_CASE("A level beyond the node budget is left out whole") {
   CHECK(accepted(4) == Approx(2));
 }
 
+TEST_CASE("draft_tree asks its model once a level, and for nothing below the last") {
+  const auto law = hashed(8, 3, 4);
+  Cell cell({.vocab = 8,
+             .target = law,
+             .draft = law,
+             .drafter = drafted("3;2,1,1;1", "new"),
+             .rule = {"accept_multiround"}});
+  Sequence s = cell.open({0}, 0, 100);
+  Philox chance;
+  CHECK(cell.run(s, chance).drafted == 3);
+  CHECK(cell.draft.forwards == 3);
+  CHECK(cell.draft.rows == 1 + 3 + 4);
+  CHECK(cell.target.rows == 1 + 3 + 4 + 4);
+}
+
 TEST_CASE("A shape that cannot be read is refused by the place where it fails") {
   const auto made = [](const char* shape) {
     return [shape] {

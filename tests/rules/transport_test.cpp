@@ -86,6 +86,7 @@ TEST_CASE("All three emit p in random contexts with exact zeros") {
   check_random("accept_ordered", "3", "iid", 60);
   check_random("accept_ordered", "2;1,1", "iid", 30);
   check_random("accept_ordered", "1;1", "iid", 60);
+  check_random("accept_ordered", "2;1,1;1,1", "iid", 6);
 }
 
 TEST_CASE("Two steps, stop tokens and confidence stops leave their laws alone") {
