@@ -31,10 +31,6 @@ class RelaxedRule : public redline::AcceptanceRule {
     const redline::Node keep = longest(draft, p);
     return {keep, samples_ ? draws.sample(keep, p[keep]) : p[keep].argmax()};
   }
-  double do_expected_accepted(const redline::Draft& draft,
-                              std::span<const redline::Row> p) const override {
-    return draft.depth(longest(draft, p));
-  }
   redline::Node longest(const redline::Draft& draft, std::span<const redline::Row> p) const {
     std::vector<bool> is_good(p.size(), false);
     std::vector<double> log_p(p.size(), 0.0);  // of the path
@@ -42,7 +38,7 @@ class RelaxedRule : public redline::AcceptanceRule {
     redline::Node best = redline::kRoot;
     for (redline::Node u = redline::kRoot; u <= draft.size(); ++u) {  // parents come first
       if (!is_good[u] || draft.first_child(u) == redline::kNone) continue;
-      const Passes passes = good_enough(p[u]);
+      Passes passes = good_enough(p[u]);
       for (auto c = draft.first_child(u); c != redline::kNone; c = draft.next_sibling(c)) {
         is_good[c] = passes(draft.token(c));
         if (!is_good[c]) continue;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-round rejection that lets a token pass untested where the target itself gives it enough:
 // more than `threshold`, or than `alpha` exp(-entropy) where the target is uncertain.
-#include <cmath>
-
+#include "entropy_bar.hpp"
 #include "redline/plugin.hpp"
 
 namespace {
@@ -29,14 +28,15 @@ class Entropy final : public redline::AcceptanceRule {
                             redline::Draws& draws) const override {
     Node u = redline::kRoot;
     redline::Row left = p[u];  // what is still owed at u
-    double enough = least(p[u]);
+    EntropyBar bar = bar_of(p[u]);
     for (Node c = draft.first_child(u); c != redline::kNone;) {
       const redline::Row q = draft.q(c);
       const redline::Token x = draft.token(c);
-      if (draws.bernoulli(c, p[u].at(x) > enough ? 1 : redline::ratio(left.at(x), q.at(x)))) {
+      const double tested = redline::ratio(left.at(x), q.at(x));
+      if (draws.bernoulli(c, tested < 1 && bar.clears(x) ? 1 : tested)) {
         u = c;
         left = p[u];
-        enough = least(p[u]);
+        bar = bar_of(p[u]);
         c = draft.first_child(u);
       } else {
         left = left.residual(q);
@@ -45,9 +45,7 @@ class Entropy final : public redline::AcceptanceRule {
     }
     return {u, draws.categorical(u, left)};
   }
-  double least(const redline::Row& p) const {
-    return std::min(params_.threshold, params_.alpha * std::exp(-p.entropy()));
-  }
+  EntropyBar bar_of(const redline::Row& p) const { return {p, params_.threshold, params_.alpha}; }
   Params params_;
 };
 

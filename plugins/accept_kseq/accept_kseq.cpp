@@ -13,6 +13,7 @@ using redline::Node, redline::Row;
 // the chance that one fails at w. There, and only there, norm(w p - q)+ is what is owed, so w is
 // found to 1e-12, by bisection that guesses along the secant (Illinois).
 double inverse_slack(const Row& p, const Row& q, int k) {
+  if (k == 1) return 1;  // the token ratio rule
   const auto excess = [&](double w) {
     const double fails = 1 - (w - p.mass(q, w));
     double sum = 0;

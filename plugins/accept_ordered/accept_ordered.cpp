@@ -90,8 +90,14 @@ Path select(const redline::Draft& draft, std::span<const Row> p) {
     now.push_back(c);
   check(draft, now);
   Path path;
-  Selection selection(static_cast<int>(now.size()));
+  const auto paths = static_cast<int>(now.size());
+  Selection selection(paths);
   Node at = redline::kRoot;
+  if (paths == 1) {  // nothing to select
+    for (Node c = now.front(); c != redline::kNone; c = draft.first_child(c))
+      path.q.push_back(draft.q(at = c));
+    now.clear();
+  }
   while (!now.empty()) {
     selection.look(p[at], draft.q(now.front()));
     Token x = draft.token(now.front());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typical acceptance (Medusa, arXiv 2401.10774): the less certain the target, the less a drafted
 // token needs.
+#include "entropy_bar.hpp"
 #include "redline/plugin.hpp"
 #include "relaxed.hpp"
 
@@ -21,8 +22,8 @@ class Typical final : public RelaxedRule {
 
  private:
   Passes good_enough(const redline::Row& p) const override {
-    const double least = std::min(epsilon_, delta_ * std::exp(-p.entropy()));
-    return [p, least](redline::Token x) { return p.at(x) > least; };
+    return
+        [bar = EntropyBar(p, epsilon_, delta_)](redline::Token x) mutable { return bar.clears(x); };
   }
   double epsilon_, delta_;
 };

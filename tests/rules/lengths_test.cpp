@@ -11,6 +11,7 @@ const std::vector<Choice> kPolicies{
     {"length_entropy",
      {{"max_depth", "2"}, {"max_nodes", "6"}, {"g", "0.2"}, {"threshold", "0.55"}}},
     {"length_heuristic", {{"start", "1"}, {"max_depth", "3"}, {"nodes_per_depth", "2"}}},
+    {"length_threshold", {{"max_depth", "2"}, {"max_nodes", "6"}, {"start", "0.45"}}},
     {"length_ranges", {{"ranges", "1:2, 2:0"}, {"nodes_per_depth", "2"}}}};
 
 TEST_CASE("No length policy biases a rule that reads rows") {
@@ -99,6 +100,28 @@ TEST_CASE("length_heuristic adds two after a full acceptance and takes one off a
   CHECK(a.budget().max_depth == 4);  // a step without a draft teaches nothing
   for (int k = 0; k < 9; ++k) a.observe(1, 0);
   CHECK(a.budget().max_depth == 1);
+}
+
+TEST_CASE("length_threshold learns the confidence that tells kept from refused tokens") {
+  Asked a({"length_threshold", {{"start", "0.4"}}});
+  const std::vector<float> half{.5, .5, 0, 0}, below{.48F, .3F, .22F, 0};
+  const auto learn = [&](std::vector<float> confidences, int kept) {
+    Draft d(4);
+    for (const float c : confidences) {
+      const float rest = (1 - c) / 3;
+      d.append(
+          {d.size(), 0, redline::Law::DELTA, Row::dense(std::vector<float>{c, rest, rest, rest})});
+    }
+    const Outcome o{a.turn(), d, {kept, 0}, {}, {}};
+    a.policy->observe({&o, 1});
+  };
+  learn({.95F, .9F, .8F, .99F}, 2);  // kept, kept, refused, unknown
+  learn({.5F, .6F}, 1);
+  CHECK(a.proceeds(below));  // five seen: the start still holds
+  learn({.45F}, 0);
+  // The costs at .95 .9 .8 .6 .5 .45 are 2, 1, 4/3, 5/3, 2/3, 1.
+  CHECK(a.proceeds(half));
+  CHECK_FALSE(a.proceeds(below));
 }
 
 TEST_CASE("length_ranges takes the depth of the batch's range") {
