@@ -135,6 +135,17 @@ class Optimal final : public redline::AcceptanceRule {
       u = next;
     }
   }
+  double do_expected_accepted(const redline::Draft& draft, std::span<const Row> p) const override {
+    std::vector<double> reach(p.size(), 0.0);  // parents come first
+    reach[redline::kRoot] = 1;
+    double sum = 0;
+    for (Node u = redline::kRoot; u <= draft.size(); ++u) {
+      if (reach[u] <= 0) continue;
+      for (const auto& [child, chance] : plan(draft, u, p[u]).kept)
+        sum += reach[child] = reach[u] * chance;
+    }
+    return sum;
+  }
 };
 
 }  // namespace
