@@ -101,6 +101,18 @@ TEST_CASE("Synthetic acceptance keeps what it is told to, and emits q as often")
     CHECK_THROWS_AS(enumerate({.tables = VB, .rule = rates(bad)}), InputError);
 }
 
+TEST_CASE("Thresholds of one coin emit their derived law, and p at 1") {
+  const Choice best = tree("2", "top");  // of VB's q: tokens 3 and 2
+  check({with("accept_threshold", {{"total", "0.5"}}), VB, .6, {8. / 35, 6. / 35, .4, .2}, .3},
+        best);
+  check({with("accept_threshold", {}), VB, .3, {.4, .3, .2, .1}, 0}, best);
+  check({with("accept_threshold", {{"single", "0.15"}}), VB, 1, {0, 0, .9, .1}, .7}, best);
+  check({with("accept_threshold", {{"total", "0.2"}}), VB, 1, {0, 0, .5, .5}, .7}, best);
+  for (const char* mode : {"top", "iid", "new"})
+    check_exact("at 1",
+                {.tables = C1, .rule = {"accept_threshold"}, .drafter = tree("2;2,1", mode)});
+}
+
 TEST_CASE("Relaxed rules keep the longest good path of a tree, the likeliest of equals") {
   // Of two children in VP, both good, with two and one below them.
   const Finding f = enumerate({.tables = VP,
