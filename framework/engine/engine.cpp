@@ -9,11 +9,9 @@
 namespace redline::engine {
 namespace {
 
-// Tentative slots of one step beyond a sequence's own tokens: the widest draft a step may hold.
-constexpr std::int32_t kDraftSlots = 256;
-
+// A sequence at its longest and the widest draft a forward takes: no step runs out of pages.
 std::int32_t pages_for(const Settings& s) {
-  const std::int32_t each = (s.max_model_len + kDraftSlots) / kv::kPageTokens + 1;
+  const std::int32_t each = (s.max_model_len + s.rows_per_step) / kv::kPageTokens + 1;
   return each * s.max_num_seqs;
 }
 

@@ -106,6 +106,18 @@ TEST_CASE("a request fills its context to the last token") {
   CHECK(r.finish == trace::FinishReason::CONTEXT);
 }
 
+TEST_CASE("a tree as wide as a forward still fits at the end of the context") {
+  Settings s = settings({"draft_tree",
+                         {{"model", tests::tiny_model(TensorType::Q4_0), "test"},
+                          {"shape", "20;19", "test"},
+                          {"method", "top", "test"}}});
+  s.length = {"length_fixed", {{"max_depth", "2", "test"}, {"max_nodes", "399", "test"}}};
+  s.max_model_len = 64;
+  const auto r = run(s, request(50, 100));
+  CHECK(r.error == "");
+  CHECK(r.tokens.size() == 14);
+}
+
 TEST_CASE("one engine serves many requests alike: the last equals the first") {
   Engine engine(settings(draft_model(), {"accept_ratio", {}}, "0.8"), registry(), quiet);
   trace::NoTrace sink;
