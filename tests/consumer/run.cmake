@@ -24,12 +24,12 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build
   -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build)
-expect("accept_typical.loads")
+expect("my_typical.loads")
 
 set(redline ${WORK}/prefix/bin/redline)
-run(${redline} plugins --plugin ${WORK}/build/accept_typical.so accept_typical)
-expect("accept_typical (rule): typical acceptance (lossy)")
+run(${redline} plugins --plugin ${WORK}/build/my_typical.so my_typical)
+expect("my_typical (rule): typical acceptance (lossy)")
 expect("delta  number, 0 to 1  default 0.3   share of exp(-entropy) that is enough")
-expect("file    ${WORK}/build/accept_typical.so")
+expect("file    ${WORK}/build/my_typical.so")
 run(${redline} plugins draft_ngram)  # the installation's own plugins, not the build tree's
 expect("file    ${WORK}/prefix/")

@@ -41,4 +41,4 @@ class Typical final : public redline::AcceptanceRule {
 
 }  // namespace
 
-REDLINE_PLUGIN(redline::entry<Typical>("accept_typical", "typical acceptance (lossy)"));
+REDLINE_PLUGIN(redline::entry<Typical>("my_typical", "typical acceptance (lossy)"));
