@@ -11,6 +11,7 @@
 #include "redline/info.hpp"
 #include "redline/logits.hpp"
 #include "redline/models.hpp"
+#include "redline/new.hpp"
 #include "redline/plugins.hpp"
 #include "redline/report.hpp"
 #include "redline/run.hpp"
@@ -111,6 +112,18 @@ void add_models(CLI::App& app, int& code) {
   command->callback([command, list, &code] {
     if (command->get_subcommands().empty()) code = redline::tool::models(*list);
   });
+}
+
+void add_new(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::NewOptions>();
+  CLI::App* command = app.add_subcommand("new", "a plugin project that builds and runs as it is");
+  command->footer("example: redline new rule my_rule");
+  command->add_option("kind", options->kind, "drafter, rule, sampler, length")
+      ->required()
+      ->check(CLI::IsMember({"drafter", "rule", "sampler", "length"}));
+  command->add_option("name", options->name, "of the plugin and its folder")->required();
+  command->add_option("--dir", options->dir, "where the folder is made; here without it");
+  command->callback([options, &code] { code = redline::tool::make_new(*options); });
 }
 
 void add_plugins(CLI::App& app, int& code) {
@@ -223,6 +236,7 @@ int main(int argc, char** argv) {
   add_info(app, code);
   add_logits(app, code);
   add_models(app, code);
+  add_new(app, code);
   add_plugins(app, code);
   add_report(app, code);
   add_run(app, {argv, argv + argc}, code);
