@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 LINES = [["redline", "kernels"], ["api", "log"], ["files", "device", "config", "trace", "plugin"],
-         ["text", "kv", "parallel"], ["model"], ["step"], ["engine"], ["experiment"], ["tools"]]
+         ["text", "kv", "parallel"], ["model"], ["step"], ["engine"], ["check", "experiment"], ["tools"]]
 RANK = {room: rank for rank, rooms in enumerate(LINES) for room in rooms}
 RANK["plugins"] = RANK["api"]  # public headers, and kernels for a plugin that brings an op
 

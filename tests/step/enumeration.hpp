@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every outcome of every decision of built plugins, through the whole step: the law of what is
-// emitted, held against plain decoding's (algorithm of exact enumeration by replay).
+// Exact enumeration over the plugins of the build, by default of the tests' own drafter and policy.
 #pragma once
-#include <cmath>
-#include <map>
-
+#include "check/vectors.hpp"
 #include "step/cell.hpp"
 
 namespace redline::step {
 
-// Text below the first token -> probabilities; {} is the default.
-using Table = std::map<std::vector<Token>, std::vector<float>>;
-struct Pair {
-  Table p, q;
-};
-inline Pair flat(std::vector<float> p, std::vector<float> q) {
-  return {{{{}, std::move(p)}}, {{{}, std::move(q)}}};
-}
-
-inline ScriptedModel::Law law_of(const Table& table) {
-  return [table](std::span<const Token> text) {
-    const auto it = table.find({text.begin() + 1, text.end()});
-    std::vector<float> logits = it != table.end() ? it->second : table.at({});
-    for (float& x : logits) x = std::log(x);
-    return logits;
-  };
-}
+using check::C1, check::V2, check::VA, check::VB, check::VC, check::VD, check::VP;
+using check::Finding, check::flat, check::Law, check::law_of, check::Pair, check::Table;
 
 struct Case {
   const Pair& tables;
@@ -36,136 +18,9 @@ struct Case {
   std::vector<Token> stops = {};
 };
 
-using Law = std::map<std::vector<Token>, double>;
-
-struct Finding {
-  double accepted = 0, joint_tv = 0, first_tv = 0;
-  double expected = 0;  // accepted, as the rule itself foretold it of each draft
-  long runs = 0;
-  Law first = {}, joint = {};  // of the first token, of all D+1
-};
-
-class Enumeration {
- public:
-  explicit Enumeration(const Case& c)
-      : case_(c),
-        cell_({.vocab = static_cast<std::int32_t>(c.tables.p.at({}).size()),
-               .target = law_of(c.tables.p),
-               .draft = law_of(c.tables.q),
-               .drafter = c.drafter,
-               .rule = c.rule,
-               .length = c.length,
-               .links = c.links,
-               .links_on_draft = c.links_on_draft}) {}
-
-  Finding find() {
-    Finding f;
-    Scripted script;
-    do {
-      script.rewind();
-      run_once(script, f);
-    } while (script.next());
-    f.first = emitted(1);
-    f.joint = emitted(longest_);
-    f.first_tv = tv(1);
-    f.joint_tv = tv(longest_);
-    return f;
-  }
-
- private:
-  void run_once(Scripted& script, Finding& f) {
-    Sequence s = cell_.open({0}, 0, case_.tokens_left);
-    s.stop_tokens = case_.stops;
-    std::size_t reach = 0;
-    int kept = 0;
-    double foretold = 0;
-    for (int k = 0; k < case_.steps; ++k) {
-      const Progress made = cell_.run(s, script);
-      if (!made.error.empty() || !made.bad_draft.empty())
-        throw Error("enumeration: " + made.error + made.bad_draft);
-      reach += made.drafted + 1;
-      kept += made.accepted_by_rule;
-      foretold += made.record.expected_accepted;
-    }
-    cell_.step.forget(s);
-    longest_ = std::max(longest_, reach);
-    emitted_[cut({s.tokens.begin() + 1, s.tokens.end()})] += script.weight();
-    f.accepted += script.weight() * kept;
-    f.expected += script.weight() * foretold;
-    ++f.runs;
-  }
-  // The text ends with its first stop, as the engine ends it.
-  std::vector<Token> cut(std::vector<Token> text) const {
-    for (std::size_t k = 0; k < text.size(); ++k)
-      if (is_stop(text[k])) text.resize(k + 1);
-    return text;
-  }
-  bool is_stop(Token t) const {
-    return std::find(case_.stops.begin(), case_.stops.end(), t) != case_.stops.end();
-  }
-  Row p(const std::vector<Token>& text) const {
-    std::vector<Token> all{0};
-    all.insert(all.end(), text.begin(), text.end());
-    return cell_.p(all, law_of(case_.tables.p)(all));
-  }
-  void extend(std::vector<Token> text, double weight, std::size_t length, Law& law) const {
-    const bool ended = !text.empty() && is_stop(text.back());
-    if (ended || text.size() >= length) {
-      text.resize(std::min(length, text.size()));
-      law[text] += weight;
-      return;
-    }
-    const Row row = p(text);
-    for (Token t = 0; t < row.vocab(); ++t) {
-      if (row.at(t) <= 0) continue;
-      text.push_back(t);
-      extend(text, weight * row.at(t), length, law);
-      text.pop_back();
-    }
-  }
-  Law emitted(std::size_t length) const {
-    Law law;
-    for (const auto& [text, weight] : emitted_) extend(text, weight, length, law);
-    return law;
-  }
-  double tv(std::size_t length) const {
-    const Law law = emitted(length);
-    Law truth;
-    extend({}, 1, length, truth);
-    double sum = 0;
-    for (const auto& [text, w] : law)
-      sum += std::abs(w - (truth.contains(text) ? truth.at(text) : 0));
-    for (const auto& [text, w] : truth) sum += law.contains(text) ? 0 : w;
-    return sum / 2;
-  }
-
-  const Case& case_;
-  Cell cell_;
-  Law emitted_;
-  std::size_t longest_ = 1;
-};
-
-inline Finding enumerate(const Case& c) { return Enumeration(c).find(); }
-
-// The vectors of published and derived numbers (docs/design.md names their source).
-inline const Pair VA = flat({.5, .3, .2}, {.2, .3, .5});
-inline const Pair VB = flat({.4, .3, .2, .1}, {.1, .2, .3, .4});
-inline const Pair VC = flat({.7, .2, .1, 0}, {.25, .25, .25, .25});
-inline const Pair V2 = flat({1.F / 3, 2.F / 3}, {2.F / 3, 1.F / 3});
-inline const Pair VP = flat({.4, .3, .2, .1}, {.4, .3, .2, .1});
-inline const Pair VD = flat({.6, .4, 0, 0}, {0, 0, .3, .7});
-inline const Pair C1 = {{{{}, {.6, .3, .1}},
-                         {{0}, {.1, .2, .7}},
-                         {{1}, {.5, .25, .25}},
-                         {{2}, {.3, .3, .4}},
-                         {{0, 0}, {.2, .2, .6}},
-                         {{0, 2}, {.7, .2, .1}},
-                         {{1, 0}, {.25, .5, .25}}},
-                        {{{}, {.4, .4, .2}},
-                         {{0}, {.3, .3, .4}},
-                         {{1}, {.2, .6, .2}},
-                         {{2}, {.5, .25, .25}},
-                         {{0, 0}, {.5, .3, .2}},
-                         {{0, 2}, {.4, .4, .2}}}};
+inline Finding enumerate(const Case& c) {
+  return check::enumerate(registry(), {c.tables, c.rule, c.drafter, c.length, c.links,
+                                       c.links_on_draft, c.steps, c.tokens_left, c.stops});
+}
 
 }  // namespace redline::step

@@ -1,4 +1,4 @@
-# Installs redline, makes a project of each kind with it, builds each, and loads what it built.
+# Installs redline, makes a project of each kind with it, builds each, and loads and checks what it built.
 #   cmake -D BUILD=<redline's build> -D WORK=<scratch> -D COMPILER=<c++> -P new.cmake
 cmake_minimum_required(VERSION 3.25)
 unset(ENV{REDLINE_PLUGIN_PATH})
@@ -31,6 +31,8 @@ foreach(kind drafter rule sampler length)
   expect("my_${kind}.loads")
   run(0 ${redline} plugins --plugin ${project}/build/my_${kind}.so my_${kind})
   expect("my_${kind} (${kind}): ")
+  run(0 ${redline} check ${project}/build/my_${kind}.so)
+  expect(" checks, 0 failed")
   run(0 ${redline} run ${project}/experiment.yaml --dry-run)
   expect("my_${kind}")
 endforeach()

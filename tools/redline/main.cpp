@@ -7,6 +7,7 @@
 
 #include "redline/bench_forward.hpp"
 #include "redline/cell.hpp"
+#include "redline/check.hpp"
 #include "redline/error.hpp"
 #include "redline/info.hpp"
 #include "redline/logits.hpp"
@@ -72,6 +73,19 @@ void add_cell(CLI::App& app, int& code) {
   command->add_option("--cell", options->cell, "its name, with or without the hash");
   command->add_option("--parent", options->parent, "end when this process does")->group("");
   command->callback([options, &code] { code = redline::tool::cell(*options); });
+}
+
+void add_check(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "whether a plugin keeps what it promises");
+  command->footer(
+      "examples: redline check accept_ratio\n"
+      "          redline check ./my_rule.so --set l=0.5");
+  command->add_option("plugin", options->plugin, "a plugin file, or a plugin's name")->required();
+  command->add_option("--set", options->values, "parameter=value; repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "one JSON list, an object a check");
+  command->callback([options, &code] { code = redline::tool::check(*options); });
 }
 
 void add_info(CLI::App& app, int& code) {
@@ -233,6 +247,7 @@ int main(int argc, char** argv) {
   add_trace(app, code);
   add_bench(app, code);
   add_cell(app, code);
+  add_check(app, code);
   add_info(app, code);
   add_logits(app, code);
   add_models(app, code);

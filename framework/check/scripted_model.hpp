@@ -10,7 +10,7 @@
 
 #include "model/forward.hpp"
 
-namespace redline::step {
+namespace redline::check {
 
 class ScriptedModel final : public model::Forward {
  public:
@@ -101,4 +101,4 @@ class ScriptedModel final : public model::Forward {
   model::Output output_;
 };
 
-}  // namespace redline::step
+}  // namespace redline::check

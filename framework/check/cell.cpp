@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/cell.hpp"
+
+namespace redline::check {
+
+plugin::Arguments Choice::arguments() const {
+  plugin::Arguments out;
+  for (const auto& [key, value] : values) out.push_back({key, value, "the check"});
+  return out;
+}
+
+Cell::Cell(const plugin::Registry& registry, const CellSpec& spec)
+    : target(spec.vocab, spec.target, spec.target_context, spec.max_rows),
+      draft(spec.vocab, spec.draft, spec.draft_context, spec.max_rows),
+      target_pages(target.kv_shape(), spec.pages, true),
+      draft_pages(draft.kv_shape(), spec.pages, true),
+      chain(links(registry, spec)),
+      model(draft, draft_pages, spec.links_on_draft ? chain : plain_,
+            spec.level != trace::Level::COUNTS),
+      length_(registry.make<DraftLength>(spec.length.name, spec.length.arguments(), *this)),
+      drafter_(registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this)),
+      rule_(registry.make<AcceptanceRule>(spec.rule.name, spec.rule.arguments(), *this)),
+      step(target, {*drafter_, *rule_, *length_, chain}, {&model}, spec.level, spec.topk) {}
+
+step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
+                          std::int32_t tokens_left, std::uint64_t key, std::uint64_t seed) {
+  step::Sequence s;
+  s.request_key = key;
+  s.seed = seed;
+  s.tokens = std::move(tokens);
+  s.prompt_tokens = prompt_tokens;
+  s.tokens_left = tokens_left;
+  s.target_kv.emplace(target_pages);
+  return s;
+}
+
+step::Progress Cell::run(step::Sequence& s, step::Oracle& oracle) {
+  step::Sequence* const batch[] = {&s};
+  return std::move(step.run(batch, oracle, timings).value().front());
+}
+
+Row Cell::p(std::span<const Token> tokens, std::span<const float> logits) const {
+  redline::Sequence s{1, tokens, 0, 100, static_cast<std::int32_t>(logits.size())};
+  return chain.apply(chain.begin(s), logits);
+}
+
+std::vector<std::unique_ptr<Sampler>> Cell::links(const plugin::Registry& registry,
+                                                  const CellSpec& spec) {
+  std::vector<std::unique_ptr<Sampler>> out;
+  for (const Choice& link : spec.links)
+    out.push_back(registry.make<Sampler>(link.name, link.arguments(), *this));
+  return out;
+}
+
+ScriptedModel::Law hashed(std::int32_t vocab, std::uint64_t salt, float sharpness) {
+  return [=](std::span<const Token> text) {
+    std::uint64_t h = salt;
+    for (const Token t : text) h = (h ^ static_cast<std::uint64_t>(t + 1)) * 0x100000001B3U;
+    std::vector<float> logits(vocab);
+    for (float& x : logits) {
+      h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9U + 1;
+      x = static_cast<float>(h >> 40) * 0x1p-24F * sharpness;
+    }
+    return logits;
+  };
+}
+
+}  // namespace redline::check

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One configured cell over scripted models: the plugins as built libraries, the models' pages, the
+// step, and the sequences that run through it.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "check/scripted_model.hpp"
+#include "plugin/registry.hpp"
+#include "step/draft_model.hpp"
+#include "step/step.hpp"
+
+namespace redline::check {
+
+struct Choice {
+  std::string name;
+  std::map<std::string, std::string> values = {};
+  plugin::Arguments arguments() const;
+};
+
+struct CellSpec {
+  std::int32_t vocab;
+  ScriptedModel::Law target, draft;
+  Choice drafter, rule, length;
+  std::vector<Choice> links = {};
+  bool links_on_draft = false;
+  std::int32_t target_context = 4096, draft_context = 4096, max_rows = 512, pages = 256;
+  trace::Level level = trace::Level::COUNTS;
+  std::int32_t topk = 2;
+};
+
+class Cell : public Host {
+ public:
+  Cell(const plugin::Registry& registry, const CellSpec& spec);
+
+  // prompt_tokens 0: a sequence in mid-flight, whose first step may draft.
+  step::Sequence open(std::vector<Token> tokens, std::int32_t prompt_tokens,
+                      std::int32_t tokens_left, std::uint64_t key = 1, std::uint64_t seed = 7);
+  // One step of one sequence; pages never run out here.
+  step::Progress run(step::Sequence& s, step::Oracle& oracle);
+  // The law of the next token of plain decoding after `tokens`.
+  Row p(std::span<const Token> tokens, std::span<const float> logits) const;
+
+  ScriptedModel target, draft;
+  kv::PagePool target_pages, draft_pages;
+  step::Chain chain;
+  step::DraftModel model;
+  step::Timings timings;
+
+ private:
+  std::vector<std::unique_ptr<Sampler>> links(const plugin::Registry& registry,
+                                              const CellSpec& spec);
+  TargetShape do_target() const override { return {1, 2, target.vocab(), target.context()}; }
+  redline::Model& do_open_model(std::string_view, std::int32_t) override { return model; }
+
+  step::Chain plain_;
+  std::unique_ptr<DraftLength> length_;
+  std::unique_ptr<Drafter> drafter_;
+  std::unique_ptr<AcceptanceRule> rule_;
+
+ public:
+  step::Step step;  // after all it borrows
+};
+
+// Logits of a text as a hash: any text has its own row, and no two places in a text look alike.
+ScriptedModel::Law hashed(std::int32_t vocab, std::uint64_t salt, float sharpness);
+
+}  // namespace redline::check

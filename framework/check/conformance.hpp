@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quick conformance suite of one plugin: what it must survive, and the law of what it emits.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "check/apart.hpp"
+#include "check/subject.hpp"
+
+namespace redline::check {
+
+struct Result {
+  std::string plugin, check;
+  Answer answer;
+  bool holds() const {  // a refused draft is never decoded wrongly
+    return answer.kind == Answer::Kind::PASSED || answer.kind == Answer::Kind::REFUSED;
+  }
+};
+
+// Each check in its own process. The suite ends early when the plugin cannot be made, or when a
+// check is not answered within `limit`.
+std::vector<Result> examine(const Subject& subject,
+                            std::chrono::milliseconds limit = std::chrono::seconds(30));
+
+}  // namespace redline::check

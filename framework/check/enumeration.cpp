@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/enumeration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace redline::check {
+
+ScriptedModel::Law law_of(const Table& table) {
+  return [table](std::span<const Token> text) {
+    const auto it = table.find({text.begin() + 1, text.end()});
+    std::vector<float> logits = it != table.end() ? it->second : table.at({});
+    for (float& x : logits) x = std::log(x);
+    return logits;
+  };
+}
+
+namespace {
+
+class Enumeration {
+ public:
+  Enumeration(const plugin::Registry& registry, const Case& c)
+      : case_(c),
+        cell_(registry, {.vocab = static_cast<std::int32_t>(c.tables.p.at({}).size()),
+                         .target = law_of(c.tables.p),
+                         .draft = law_of(c.tables.q),
+                         .drafter = c.drafter,
+                         .rule = c.rule,
+                         .length = c.length,
+                         .links = c.links,
+                         .links_on_draft = c.links_on_draft}) {}
+
+  Finding find() {
+    Finding f;
+    step::Scripted script;
+    do {
+      script.rewind();
+      run_once(script, f);
+    } while (script.next());
+    f.first = emitted(1);
+    f.joint = emitted(longest_);
+    f.first_tv = tv(1);
+    f.joint_tv = tv(longest_);
+    return f;
+  }
+
+ private:
+  void run_once(step::Scripted& script, Finding& f) {
+    step::Sequence s = cell_.open({0}, 0, case_.tokens_left);
+    s.stop_tokens = case_.stops;
+    std::size_t reach = 0;
+    int kept = 0;
+    double foretold = 0;
+    for (int k = 0; k < case_.steps; ++k) {
+      const step::Progress made = cell_.run(s, script);
+      if (!made.error.empty() || !made.bad_draft.empty())
+        throw Error("enumeration: " + made.error + made.bad_draft);
+      reach += made.drafted + 1;
+      kept += made.accepted_by_rule;
+      foretold += made.record.expected_accepted;
+    }
+    cell_.step.forget(s);
+    longest_ = std::max(longest_, reach);
+    emitted_[cut({s.tokens.begin() + 1, s.tokens.end()})] += script.weight();
+    f.accepted += script.weight() * kept;
+    f.expected += script.weight() * foretold;
+    ++f.runs;
+  }
+  // The text ends with its first stop, as the engine ends it.
+  std::vector<Token> cut(std::vector<Token> text) const {
+    for (std::size_t k = 0; k < text.size(); ++k)
+      if (is_stop(text[k])) text.resize(k + 1);
+    return text;
+  }
+  bool is_stop(Token t) const {
+    return std::find(case_.stops.begin(), case_.stops.end(), t) != case_.stops.end();
+  }
+  Row p(const std::vector<Token>& text) const {
+    std::vector<Token> all{0};
+    all.insert(all.end(), text.begin(), text.end());
+    return cell_.p(all, law_of(case_.tables.p)(all));
+  }
+  void extend(std::vector<Token> text, double weight, std::size_t length, Law& law) const {
+    const bool ended = !text.empty() && is_stop(text.back());
+    if (ended || text.size() >= length) {
+      text.resize(std::min(length, text.size()));
+      law[text] += weight;
+      return;
+    }
+    const Row row = p(text);
+    for (Token t = 0; t < row.vocab(); ++t) {
+      if (row.at(t) <= 0) continue;
+      text.push_back(t);
+      extend(text, weight * row.at(t), length, law);
+      text.pop_back();
+    }
+  }
+  Law emitted(std::size_t length) const {
+    Law law;
+    for (const auto& [text, weight] : emitted_) extend(text, weight, length, law);
+    return law;
+  }
+  double tv(std::size_t length) const {
+    const Law law = emitted(length);
+    Law truth;
+    extend({}, 1, length, truth);
+    double sum = 0;
+    for (const auto& [text, w] : law)
+      sum += std::abs(w - (truth.contains(text) ? truth.at(text) : 0));
+    for (const auto& [text, w] : truth) sum += law.contains(text) ? 0 : w;
+    return sum / 2;
+  }
+
+  const Case& case_;
+  Cell cell_;
+  Law emitted_;
+  std::size_t longest_ = 1;
+};
+
+}  // namespace
+
+Finding enumerate(const plugin::Registry& registry, const Case& c) {
+  return Enumeration(registry, c).find();
+}
+
+}  // namespace redline::check

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/subject.hpp"
+
+#include <algorithm>
+
+namespace redline::check {
+namespace {
+
+const Choice kChain = {"draft_model", {{"model", "draft"}, {"method", "sample"}}};
+const Choice kAmple = {"length_fixed", {{"max_depth", "8"}, {"max_nodes", "64"}}};
+
+constexpr std::int32_t kVocab = 8;
+
+}  // namespace
+
+Subject::Subject(const plugin::Registry& registry, plugin::Listing listing,
+                 std::map<std::string, std::string> values)
+    : registry_(registry), listing_(std::move(listing)), values_(std::move(values)) {
+  for (const plugin::Parameter& p : listing_.parameters)
+    if (p.name == "model" && p.fallback.empty()) values_.emplace("model", "draft");
+}
+
+Choice Subject::with(const std::string& name, const std::string& value) const {
+  Choice out = choice();
+  out.values[name] = value;
+  return out;
+}
+
+template <class T>
+std::unique_ptr<T> Subject::make() const {
+  Cell host(registry_, {.vocab = kVocab,
+                        .target = hashed(kVocab, 1, 6),
+                        .draft = hashed(kVocab, 1, 4),
+                        .drafter = {"draft_none"},
+                        .rule = {"accept_match"},
+                        .length = kAmple});
+  return registry_.make<T>(listing_.name, choice().arguments(), host);
+}
+RuleContract Subject::rule_contract() const { return make<AcceptanceRule>()->contract(); }
+DrafterContract Subject::drafter_contract() const { return make<Drafter>()->contract(); }
+
+bool Subject::is_lossless() const {
+  return listing_.kind != Kind::RULE || rule_contract().claim != Claim::APPROXIMATE;
+}
+
+// The rule that shows a lie of the drafter: one that reads rows if there are any.
+Choice Subject::partner_rule() const {
+  if (listing_.kind != Kind::DRAFTER) return {"accept_ratio"};
+  const DrafterContract contract = drafter_contract();
+  if (!contract.emits.row) return {"accept_match"};
+  return {contract.shape == Shape::CHAIN ? "accept_ratio" : "accept_multiround"};
+}
+
+Case Subject::place(const Pair& tables, const std::string& shape, const std::string& method) const {
+  const Kind kind = listing_.kind;
+  const int levels = 1 + static_cast<int>(std::count(shape.begin(), shape.end(), ';'));
+  const bool is_chain = shape.find_first_not_of("1;") == std::string::npos;
+  Case c{.tables = tables, .rule = partner_rule(), .drafter = kChain, .length = kAmple};
+  c.tokens_left = levels + 1;  // a chain of a drafter's own length ends there
+  if (!is_chain || method != "iid")
+    c.drafter = {"draft_tree", {{"model", "draft"}, {"shape", shape}, {"method", method}}};
+  if (kind == Kind::RULE) c.rule = choice();
+  if (kind == Kind::DRAFTER) c.drafter = choice();
+  if (kind == Kind::LENGTH) c.length = choice();
+  if (kind == Kind::SAMPLER) c.links = {choice()};
+  return c;
+}
+
+CellSpec Subject::place_in_text() const {
+  static const Pair unused;
+  const Case c = place(unused);
+  return {.vocab = kVocab,
+          .target = hashed(kVocab, 1, 6),
+          .draft = hashed(kVocab, 1, 4),
+          .drafter = c.drafter,
+          .rule = c.rule,
+          .length = c.length,
+          .links = c.links};
+}
+
+}  // namespace redline::check

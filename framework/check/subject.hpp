@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin under check among plain partners: the cells its checks run.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "check/enumeration.hpp"
+
+namespace redline::check {
+
+class Subject {
+ public:
+  // values: parameters as the user gave them. A parameter `model` without one is the draft model.
+  Subject(const plugin::Registry& registry, plugin::Listing listing,
+          std::map<std::string, std::string> values);
+
+  const plugin::Registry& registry() const { return registry_; }
+  const plugin::Listing& listing() const { return listing_; }
+  Choice choice() const { return {listing_.name, values_}; }
+  Choice with(const std::string& name, const std::string& value) const;
+
+  bool is_lossless() const;            // false for an approximate rule alone
+  RuleContract rule_contract() const;  // of a rule
+  DrafterContract drafter_contract() const;
+
+  // The plugin with partners that fit it, on a chain of drafted tokens or, for a rule, any shape.
+  Case place(const Pair& tables, const std::string& shape = "1;1",
+             const std::string& method = "iid") const;
+  // The same over long texts, V = 8.
+  CellSpec place_in_text() const;
+
+ private:
+  template <class T>
+  std::unique_ptr<T> make() const;
+  Choice partner_rule() const;
+  const plugin::Registry& registry_;
+  plugin::Listing listing_;
+  std::map<std::string, std::string> values_;
+};
+
+struct Check {
+  std::string name;
+  std::function<std::string()> run;  // what there is to say; throws what is wrong
+};
+std::vector<Check> contract_checks(const Subject& subject);
+std::vector<Check> law_checks(const Subject& subject);
+
+}  // namespace redline::check

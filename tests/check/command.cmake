@@ -1,0 +1,21 @@
+# The exit code and the last line of `redline check`: right, wrong, and what is no plugin.
+#   cmake -D REDLINE=<program> -D WRONG=<a file of wrong rules> -P command.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(check wanted text)
+  execute_process(COMMAND ${REDLINE} check ${ARGN}
+    RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  string(FIND "${out}${err}" "${text}" at)
+  if(NOT code EQUAL wanted OR at EQUAL -1)
+    message(FATAL_ERROR "exit ${code}, not ${wanted} with '${text}', of check ${ARGN}\n${out}${err}")
+  endif()
+endfunction()
+
+check(0 "checks, 0 failed" accept_ratio)
+check(0 "\"result\":\"passed\"" accept_ratio --json)
+check(0 "checks, 0 failed" accept_lenient --set l=0.5)
+check(1 "wrong_selection" ${WRONG})
+check(1 "is not a shared library" ${CMAKE_CURRENT_LIST_FILE})
+check(2 "accept_ratio" accept_ratoi)
+check(2 "no parameter of what is checked" accept_ratio --set l=1)
+check(2 "does not exist" ./missing.so)

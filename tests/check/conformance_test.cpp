@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite passes what is right and names what is wrong.
+#include "check/conformance.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "step/cell.hpp"
+
+namespace redline::check {
+namespace {
+
+using Kind = Answer::Kind;
+
+std::vector<Result> results_of(const std::string& name,
+                               const std::map<std::string, std::string>& values = {},
+                               std::chrono::milliseconds limit = std::chrono::minutes(2)) {
+  return examine(Subject(step::registry(), step::registry().find(name), values), limit);
+}
+
+bool is_shipped(const plugin::Listing& l) {
+  return l.from.path.parent_path() == std::filesystem::canonical(REDLINE_PLUGINS);
+}
+
+// Some check fails with these words.
+void check_flagged(const std::string& name, const std::string& words,
+                   const std::map<std::string, std::string>& values = {}) {
+  INFO(name << ": " << words);
+  std::string said;
+  for (const Result& r : results_of(name, values))
+    if (!r.holds()) said += r.check + ": " + r.answer.detail + "\n";
+  CHECK_THAT(said, Catch::Matchers::Contains(words));
+}
+
+TEST_CASE("Every shipped plugin passes") {
+  int seen = 0;
+  for (const plugin::Listing& l : step::registry().list()) {
+    if (!is_shipped(l)) continue;
+    ++seen;
+    std::map<std::string, std::string> values;
+    if (l.name == "draft_scripted") values["ids"] = "0,1,1";
+    for (const Result& r : results_of(l.name, values)) {
+      INFO(l.name << ", " << r.check << ": " << r.answer.detail);
+      CHECK(r.holds());
+    }
+  }
+  CHECK(seen > 30);
+}
+
+TEST_CASE("The kept tokens are told, as published") {
+  std::string said;
+  for (const Result& r : results_of("accept_block"))
+    if (r.check == "law of chains") said = r.answer.detail;
+  CHECK_THAT(said, Catch::Matchers::StartsWith("keeps VA 0.7 1.25 1.695; VB 0.6 1.03 1.346"));
+}
+
+TEST_CASE("How lossy an approximate rule is, is told") {
+  std::string said;
+  for (const Result& r : results_of("accept_typical"))
+    if (r.check == "law of chains") said = r.answer.detail;
+  CHECK_THAT(said, Catch::Matchers::Contains("TV up to 0.7684"));
+}
+
+TEST_CASE("Rules that claim to be lossless and are not fail by the law they break") {
+  for (const char* rule :
+       {"n1", "n2", "n5", "n8", "n13", "wrong_traversal", "wrong_kseq", "wrong_selection"})
+    check_flagged(rule, "first-token law: off by TV");
+  check_flagged("n14", "joint law: off by TV 0.0125, the first token hides it");
+}
+
+TEST_CASE("Rules that put noise to a wrong use fail by that") {
+  for (const char* rule : {"n9_rule", "sample_residual"})
+    check_flagged(rule, "a row that is not p there");
+  check_flagged("draw_twice", "drew one key twice");
+}
+
+TEST_CASE("Drafters that lie about their law fail by it") {
+  const std::map<std::string, std::string> two{{"children", "2"}};
+  for (const char* drafter : {"n3", "n4", "n11", "n15"})
+    check_flagged(drafter, "first-token law: off by TV");
+  for (const char* drafter : {"n6", "n7", "n10"})
+    check_flagged(drafter, "first-token law: off by TV", two);
+  check_flagged("target_noise", "the noise that decides the target's token");
+}
+
+TEST_CASE("A right rule and an honest drafter of the tests pass") {
+  for (const char* name : {"right_multiround", "n11_honest"})
+    for (const Result& r : results_of(name)) {
+      INFO(name << ", " << r.check << ": " << r.answer.detail);
+      CHECK(r.holds());
+    }
+}
+
+TEST_CASE("A crash is a failed check, and the others are still made") {
+  const std::vector<Result> results = results_of("crashes");
+  std::set<std::string> passed;
+  for (const Result& r : results)
+    if (r.holds()) passed.insert(r.check);
+  CHECK(passed == std::set<std::string>{"made", "parameters", "nothing drafted", "one token left",
+                                        "NaN rows"});
+  CHECK(results.back().answer.detail == "crashed: Killed");
+}
+
+TEST_CASE("A hang is a failed check, and the last one") {
+  const std::vector<Result> results = results_of("hangs", {}, std::chrono::seconds(5));
+  CHECK(results.back().answer.kind == Kind::TIMED_OUT);
+  CHECK(results.back().check == "stop in the draft");
+}
+
+TEST_CASE("Memory across requests, a wrong forecast, a chance above 1, a rule of no use fail") {
+  check_flagged("remembers", "isolation: a request's text depends on the request before it");
+  check_flagged("foretells", "expected_accepted: foretells 1, keeps 0.7 (VA, shape 1)");
+  check_flagged("overconfident", "must be from 0 to 1");
+  check_flagged("refuses", "no draft pleases it");
+}
+
+TEST_CASE("A rule may refuse drafts in its own words") {
+  int refused = 0;
+  for (const Result& r : results_of("accept_ordered")) refused += r.answer.kind == Kind::REFUSED;
+  CHECK(refused > 0);
+}
+
+TEST_CASE("A plugin that cannot be made says why") {
+  const std::vector<Result> results = results_of("draft_tree", {{"method", "guess"}});
+  REQUIRE(results.size() == 1);
+  CHECK_THAT(results[0].answer.detail, Catch::Matchers::Contains("guess"));
+}
+
+}  // namespace
+}  // namespace redline::check

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// `redline check`: the quick conformance suite of one plugin, or of all in a file.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace redline::tool {
+
+struct CheckOptions {
+  std::string plugin;               // a file, or a name that the search path has
+  std::vector<std::string> values;  // parameter=value
+  bool json = false;
+};
+int check(const CheckOptions& options);  // 1 when a check failed
+
+}  // namespace redline::tool
