@@ -79,7 +79,7 @@ std::string hold_isolation(const Subject& s) {
 
 // A broken target row ends its request; a broken draft row costs the draft alone.
 std::string hold_nan_rows(const Subject& s) {
-  const auto broken = [](ScriptedModel::Law law, std::size_t from) -> ScriptedModel::Law {
+  const auto broken = [](const ScriptedModel::Law& law, std::size_t from) -> ScriptedModel::Law {
     return [=](std::span<const Token> text) {
       std::vector<float> row = law(text);
       if (text.size() >= from) row[1] = NAN;

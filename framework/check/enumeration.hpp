@@ -13,8 +13,8 @@ using Table = std::map<std::vector<Token>, std::vector<float>>;
 struct Pair {
   Table p, q;
 };
-inline Pair flat(std::vector<float> p, std::vector<float> q) {
-  return {{{{}, std::move(p)}}, {{{}, std::move(q)}}};
+inline Pair flat(const std::vector<float>& p, const std::vector<float>& q) {
+  return {{{{}, p}}, {{{}, q}}};
 }
 ScriptedModel::Law law_of(const Table& table);
 

@@ -93,7 +93,8 @@ class Survey {
 }  // namespace
 
 std::vector<Check> law_checks(const Subject& s) {
-  const auto survey = [&s](const char* name, const char* method, std::vector<std::string> shapes) {
+  const auto survey = [&s](const char* name, const char* method,
+                           const std::vector<std::string>& shapes) {
     return Check{name, [&s, method, shapes] { return Survey(s, method).over(shapes); }};
   };
   if (s.listing().kind != Kind::RULE) return {survey("law", "iid", {"1;1"})};
