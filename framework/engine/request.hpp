@@ -15,7 +15,7 @@ struct Request {
   std::uint64_t key = 0;  // request_key(data set, question, turn, repeat)
   std::uint64_t seed = 0;
   std::vector<Token> prompt = {};
-  std::int32_t max_tokens = 96, min_tokens = 0;
+  std::int32_t max_tokens = 96;
   std::vector<Token> stop_tokens = {};  // beside the model's end-of-generation ids
   std::vector<std::string> stop_strings = {};
   bool ignore_eos = false;

@@ -49,7 +49,6 @@ std::vector<engine::Request> requests_of(const std::vector<Item>& items, const C
     r.prompt = tokens_of(item, tokenizer, chat);
     check_room(item, r.prompt, cell);
     r.max_tokens = cell.generate.max_tokens;
-    r.min_tokens = cell.generate.min_tokens;
     r.stop_strings = cell.generate.stop;
     r.ignore_eos = cell.generate.ignore_eos;
     r.question_id = item.question;
