@@ -48,7 +48,7 @@ class ScriptedModel final : public model::Forward {
   }
 
   // The text a cache holds, for the replay tests; throws when a slot's position is not its own.
-  static std::vector<Token> text_of(const kv::Cache& cache) {
+  static std::vector<Token> text_of(const kv::PageTable& cache) {
     std::vector<Token> text;
     for (std::int32_t at = 0; at < cache.tokens(); ++at) text.push_back(read(cache, at, at));
     return text;
@@ -60,27 +60,27 @@ class ScriptedModel final : public model::Forward {
   static void require(bool holds, const char* what) {
     if (!holds) throw std::logic_error(std::string("scripted model: not so: ") + what);
   }
-  static std::byte* at(const kv::Cache& cache, std::int32_t slot, bool is_v) {
+  static std::byte* at(const kv::PageTable& cache, std::int32_t slot, bool is_v) {
     require(slot >= 0 && slot / kv::kPageTokens < static_cast<std::int32_t>(cache.pages().size()),
             "a slot lies in the cache's pages");
     return cache.pages()[slot / kv::kPageTokens] + (is_v ? 4 * kv::kPageTokens : 0) +
            4 * (slot % kv::kPageTokens);
   }
-  void write(const kv::Cache& cache, const model::Row& row) {
+  void write(const kv::PageTable& cache, const model::Row& row) {
     require(row.token >= 0 && row.token < vocab_, "a token is below V");
     require(row.position >= 0 && row.position < context_, "a position is within the context");
     require(row.slot >= cache.tokens(), "committed slots are never written");
     std::memcpy(at(cache, row.slot, false), &row.token, 4);
     std::memcpy(at(cache, row.slot, true), &row.position, 4);
   }
-  static Token read(const kv::Cache& cache, std::int32_t slot, std::int32_t position) {
+  static Token read(const kv::PageTable& cache, std::int32_t slot, std::int32_t position) {
     std::int32_t token, written;
     std::memcpy(&token, at(cache, slot, false), 4);
     std::memcpy(&written, at(cache, slot, true), 4);
     require(written == position, "what a row sees at a position was written for that position");
     return token;
   }
-  static std::vector<Token> seen(const kv::Cache& cache, const model::Batch& batch,
+  static std::vector<Token> seen(const kv::PageTable& cache, const model::Batch& batch,
                                  const model::Row& row) {
     std::vector<Token> text;
     for (std::int32_t slot = 0; slot < row.prefix; ++slot) text.push_back(read(cache, slot, slot));

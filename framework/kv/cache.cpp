@@ -14,11 +14,10 @@ Cache::~Cache() {
   drop_pages(0);
 }
 
-Cache::Cache(Cache&& other) noexcept
-    : pool_(other.pool_),
-      ids_(std::exchange(other.ids_, {})),
-      addresses_(std::exchange(other.addresses_, {})),
-      tokens_(std::exchange(other.tokens_, 0)) {
+Cache::Cache(Cache&& other) noexcept : PageTable(other.shape_), pool_(other.pool_) {
+  ids_ = std::exchange(other.ids_, {});
+  addresses_ = std::exchange(other.addresses_, {});
+  tokens_ = std::exchange(other.tokens_, 0);
   if (other.leased_) std::terminate();  // the lease holds the other's address
 }
 

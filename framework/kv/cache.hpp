@@ -7,21 +7,19 @@
 #include <vector>
 
 #include "kv/page_pool.hpp"
+#include "kv/page_table.hpp"
 
 namespace redline::kv {
 
-class Cache {
+class Cache final : public PageTable {
  public:
-  explicit Cache(PagePool& pool) : pool_(&pool) {}
+  explicit Cache(PagePool& pool) : PageTable(pool.shape()), pool_(&pool) {}
   ~Cache();
   Cache(Cache&& other) noexcept;
   Cache& operator=(Cache&&) = delete;
   Cache(const Cache&) = delete;  // pages have one owner
 
   PagePool& pool() const { return *pool_; }
-  std::int32_t tokens() const { return tokens_; }  // committed: slots [0, tokens) are valid
-  std::span<std::byte* const> pages() const { return addresses_; }  // of slots, tentative ones too
-  std::span<const PageId> page_ids() const { return ids_; }
   // Drops the tail and returns its pages. Error during a lease; to move or destroy a leased cache
   // ends the program, for its pages would be written after they went to another.
   void truncate(std::int32_t tokens);
@@ -36,9 +34,6 @@ class Cache {
   void drop_pages(std::size_t keep);
 
   PagePool* pool_;
-  std::vector<PageId> ids_;
-  std::vector<std::byte*> addresses_;
-  std::int32_t tokens_ = 0;
   bool leased_ = false;
 };
 

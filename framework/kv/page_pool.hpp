@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The KV pages of one model: a fixed arena, handed out and taken back page by page. Knows nothing
-// of tokens or sequences. A page holds, per layer, K then V as [kv_head, 16, head_size] in F16.
+// of tokens or sequences.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "kv/kv_shape.hpp"
+
 namespace redline::kv {
-
-inline constexpr std::int32_t kPageTokens = 16;
-using PageId = std::int32_t;
-
-struct KvShape {
-  std::int32_t layers = 0, kv_heads = 0, head_size = 0;
-  std::int64_t layer_bytes() const {  // K and V of one layer in one page
-    return std::int64_t{2} * kv_heads * kPageTokens * head_size * 2;
-  }
-  std::int64_t page_bytes() const { return layers * layer_bytes(); }
-  bool operator==(const KvShape&) const = default;
-};
 
 class PagePool {
  public:

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kv/cache.hpp"
+#include "kv/page_table.hpp"
 #include "redline/needs.hpp"
 #include "redline/types.hpp"
 
@@ -24,7 +24,7 @@ struct Row {
 };
 
 struct Segment {
-  kv::Cache* cache;  // of this model
+  const kv::PageTable* cache;  // of this model
   std::int32_t row_begin, row_end;
 };
 

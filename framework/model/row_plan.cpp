@@ -79,7 +79,7 @@ void RowPlan::add_segment(const Batch& batch, const Segment& segment) {
     throw Error("forward: segment of rows " + range(segment.row_begin, segment.row_end) +
                 ", the next row is " + std::to_string(next) + " of " +
                 std::to_string(batch.rows.size()));
-  const kv::KvShape& shape = segment.cache->pool().shape();
+  const kv::KvShape& shape = segment.cache->shape();
   if (shape != limits_.kv) throw Error("forward: a cache of another model's shape");
   const auto index = static_cast<std::int32_t>(kv_.size());
   kv_.push_back({.pages = segment.cache->pages().data(),

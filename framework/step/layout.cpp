@@ -25,7 +25,7 @@ void add_node(model::Batch& batch, Token token, std::int32_t root,
   batch.rows.push_back(row);
 }
 
-std::int32_t lay_out(model::Batch& batch, kv::Cache& cache, std::span<const Token> tokens,
+std::int32_t lay_out(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
                      const Draft& draft) {
   const auto begin = static_cast<std::int32_t>(batch.rows.size());
   const auto root = static_cast<std::int32_t>(tokens.size()) - 1;

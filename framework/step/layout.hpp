@@ -20,7 +20,7 @@ void add_node(model::Batch& batch, Token token, std::int32_t root,
 
 // Appends one segment: the committed tokens the cache lacks, the root, and the nodes in draft
 // order. Returns the index of the root's row; node u is u rows further, and u slots.
-std::int32_t lay_out(model::Batch& batch, kv::Cache& cache, std::span<const Token> tokens,
+std::int32_t lay_out(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
                      const Draft& draft);
 
 }  // namespace redline::step

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "kv/cache.hpp"
 #include "step/layout.hpp"
 
 namespace redline::step {
