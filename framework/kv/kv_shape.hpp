@@ -17,6 +17,9 @@ struct KvShape {
     return std::int64_t{2} * kv_heads * kPageTokens * head_size * 2;
   }
   std::int64_t features_offset() const { return layers * layer_bytes(); }  // in a page
+  std::int64_t feature_offset(std::int32_t slot) const {  // of the slot's states, in its page
+    return features_offset() + std::int64_t{slot % kPageTokens} * feature_floats * 4;
+  }
   std::int64_t page_bytes() const {
     return features_offset() + std::int64_t{kPageTokens} * feature_floats * 4;
   }

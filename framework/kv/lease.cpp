@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kv/lease.hpp"
 
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "redline/error.hpp"
 
 namespace redline::kv {
-namespace {
-
-// K and V of one slot, all layers: page [layer][K, V][kv_head][16][head_size] of F16.
-void copy_slot(const KvShape& shape, const std::byte* from_page, std::byte* to_page,
-               std::int32_t from, std::int32_t to) {
-  const std::size_t slot_bytes = std::size_t{2} * shape.head_size;
-  const std::size_t block_bytes = kPageTokens * slot_bytes;
-  const std::int64_t blocks = std::int64_t{shape.layers} * 2 * shape.kv_heads;
-  from_page += (from % kPageTokens) * slot_bytes;
-  to_page += (to % kPageTokens) * slot_bytes;
-  for (std::int64_t i = 0; i < blocks; ++i, from_page += block_bytes, to_page += block_bytes)
-    std::memcpy(to_page, from_page, slot_bytes);
-}
-
-}  // namespace
-
 std::optional<Lease> Lease::reserve(Cache& cache, std::int32_t rows) {
   if (rows < 0) throw Error("kv lease: " + std::to_string(rows) + " rows asked for");
   if (cache.leased_) throw Error("kv lease: the cache is leased already");
@@ -67,9 +50,7 @@ void Lease::commit(std::span<const std::int32_t> kept) {
   // A slot moves down or stays, and in rising order: nothing is overwritten before it is read.
   std::int32_t to = first_;
   for (const std::int32_t from : kept) {
-    if (from != to)
-      copy_slot(cache_->pool_->shape(), cache_->addresses_[from / kPageTokens],
-                cache_->addresses_[to / kPageTokens], from, to);
+    if (from != to) cache_->copy_slot(from, to);
     ++to;
   }
   cache_->tokens_ = to;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tentative slots of one sequence in one model for one step: reserve, then commit the rows that
 // stay, or roll back by destruction. Slots are [tokens, tokens + rows); commit compacts the kept
-// slots into the positions right behind the committed tokens and returns what is left over. A cache
-// has one lease at a time and outlives it.
+// slots into the positions right behind the committed tokens and returns what is left over. All
+// pages under these slots have the cache as their only holder. A cache has one lease at a time and
+// outlives it.
 #pragma once
 #include <optional>
 #include <span>

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "kv/reclaimer.hpp"
 #include "redline/error.hpp"
 
 namespace redline::kv {
@@ -27,23 +29,27 @@ struct PagePool::Impl {
   std::byte* arena = nullptr;  // guard: [gap, page, gap, page, ..., gap]
   std::int64_t arena_bytes = 0, stride = 0, first = 0;
   bool guard = false;
-  std::vector<PageId> free_pages;  // the last one goes out first
-  std::vector<bool> is_out;        // [pages]
+  std::vector<PageId> free_pages;     // the last one goes out first
+  std::vector<std::int32_t> holders;  // [pages]; 0: free
+  Reclaimer* reclaimer = nullptr;
+  std::function<void(const SlotCopy&)> observer;
   std::byte* page(PageId id) const { return arena + first + id * stride; }
 };
 
 PagePool::PagePool(KvShape shape, std::int32_t pages, bool guard)
     : shape_(shape), impl_(std::make_unique<Impl>()) {
-  if (shape.layers <= 0 || shape.kv_heads <= 0 || shape.head_size <= 0 || pages < 0)
+  if (shape.layers <= 0 || shape.kv_heads <= 0 || shape.head_size <= 0 ||
+      shape.feature_floats < 0 || pages < 0)
     throw Error("page pool: " + std::to_string(pages) + " pages of " +
                 std::to_string(shape.layers) + " layers, " + std::to_string(shape.kv_heads) +
-                " kv heads, head size " + std::to_string(shape.head_size));
+                " kv heads, head size " + std::to_string(shape.head_size) + ", " +
+                std::to_string(shape.feature_floats) + " feature floats");
   const std::int64_t gap = guard ? kGuardBytes : 0;
   impl_->guard = guard;
   impl_->first = gap;
   impl_->stride = shape.page_bytes() + gap;
   impl_->arena_bytes = pages * impl_->stride + gap;
-  impl_->is_out.assign(pages, false);
+  impl_->holders.assign(pages, 0);
   for (PageId id = pages - 1; id >= 0; --id) impl_->free_pages.push_back(id);
   if (impl_->arena_bytes == 0) return;
   void* arena = ::mmap(nullptr, impl_->arena_bytes, PROT_READ | PROT_WRITE,
@@ -60,41 +66,93 @@ PagePool::~PagePool() {
   if (impl_->arena) ::munmap(impl_->arena, impl_->arena_bytes);
 }
 
-std::int32_t PagePool::total() const { return static_cast<std::int32_t>(impl_->is_out.size()); }
+std::int32_t PagePool::total() const { return static_cast<std::int32_t>(impl_->holders.size()); }
 std::int32_t PagePool::available() const {
   return static_cast<std::int32_t>(impl_->free_pages.size());
 }
+std::int32_t PagePool::obtainable() const {
+  return available() + (impl_->reclaimer ? impl_->reclaimer->reclaimable() : 0);
+}
 
 bool PagePool::take(std::int32_t count, std::vector<PageId>& out) {
-  if (count > available()) return false;
+  if (count > obtainable()) return false;
   if (count <= 0) return true;
   out.reserve(out.size() + count);  // nothing is out if this throws
+  if (count > available()) impl_->reclaimer->reclaim(count - available());
+  if (count > available())
+    throw Error("page pool: " + std::to_string(count) + " pages were obtainable, " +
+                std::to_string(available()) + " are free after reclaiming");
   for (std::int32_t i = 0; i < count; ++i) {
     const PageId id = impl_->free_pages.back();
     impl_->free_pages.pop_back();
-    impl_->is_out[id] = true;
+    impl_->holders[id] = 1;
     out.push_back(id);
   }
   return true;
 }
 
+void PagePool::check_out(PageId page, const char* what) const {
+  if (page < 0 || page >= total() || impl_->holders[page] == 0)
+    throw Error("page pool: page " + std::to_string(page) + " of " + std::to_string(total()) + ' ' +
+                what + " but is not out");
+}
+
+void PagePool::retain(PageId page) {
+  check_out(page, "was retained");
+  if (++impl_->holders[page] == 2 && impl_->reclaimer)
+    impl_->reclaimer->sharing_changed(page, true);
+}
+
 void PagePool::give_back(PageId page) {
-  if (page < 0 || page >= total() || !impl_->is_out[page])
-    throw Error("page pool: page " + std::to_string(page) + " of " + std::to_string(total()) +
-                " came back but is not out");
-  impl_->is_out[page] = false;
+  check_out(page, "came back");
+  const std::int32_t left = --impl_->holders[page];
+  if (left == 1 && impl_->reclaimer) impl_->reclaimer->sharing_changed(page, false);
+  if (left > 0) return;
   impl_->free_pages.push_back(page);  // within the capacity of the constructor
   if (impl_->guard) std::fill_n(impl_->page(page), shape_.page_bytes(), kPoison);
 }
 
+std::int32_t PagePool::holders(PageId page) const { return impl_->holders[page]; }
+
+void PagePool::reclaim_from(Reclaimer* reclaimer) {
+  if (reclaimer && impl_->reclaimer) throw Error("page pool: reclaims from another already");
+  impl_->reclaimer = reclaimer;
+}
+
 std::byte* PagePool::data(PageId page) const { return impl_->page(page); }
+
+// A page is [layer][K, V][kv_head][16][head_size] of F16, then [16][feature_floats] of floats.
+void PagePool::copy_slot(const SlotCopy& copy) {
+  if (std::min(copy.from_page, copy.to_page) < 0 ||
+      std::max(copy.from_page, copy.to_page) >= total() || std::min(copy.from, copy.to) < 0 ||
+      std::max(copy.from, copy.to) >= kPageTokens)
+    throw Error("page pool: no copy from page " + std::to_string(copy.from_page) + " slot " +
+                std::to_string(copy.from) + " to page " + std::to_string(copy.to_page) + " slot " +
+                std::to_string(copy.to) + " among " + std::to_string(total()) + " pages of " +
+                std::to_string(kPageTokens) + " slots");
+  const std::byte* from = impl_->page(copy.from_page);
+  std::byte* to = impl_->page(copy.to_page);
+  const auto copy_of = [&](std::int64_t offset, std::int64_t slot_bytes) {
+    std::memmove(to + offset + copy.to * slot_bytes, from + offset + copy.from * slot_bytes,
+                 slot_bytes);
+  };
+  const std::int64_t slot_bytes = std::int64_t{2} * shape_.head_size;
+  const std::int64_t blocks = std::int64_t{shape_.layers} * 2 * shape_.kv_heads;
+  for (std::int64_t i = 0; i < blocks; ++i) copy_of(i * kPageTokens * slot_bytes, slot_bytes);
+  copy_of(shape_.features_offset(), std::int64_t{4} * shape_.feature_floats);
+  if (impl_->observer) impl_->observer(copy);
+}
+
+void PagePool::on_copy(std::function<void(const SlotCopy&)> observer) {
+  impl_->observer = std::move(observer);
+}
 
 bool PagePool::guards_intact() const {
   if (!impl_->guard) return true;
   if (!poisoned(impl_->arena, kGuardBytes)) return false;
   for (PageId id = 0; id < total(); ++id) {
     if (!poisoned(impl_->page(id) + shape_.page_bytes(), kGuardBytes)) return false;
-    if (!impl_->is_out[id] && !poisoned(impl_->page(id), shape_.page_bytes())) return false;
+    if (impl_->holders[id] == 0 && !poisoned(impl_->page(id), shape_.page_bytes())) return false;
   }
   return true;
 }
