@@ -14,6 +14,12 @@ namespace redline::model {
 
 enum class Want : std::uint8_t { NOTHING, ARGMAX, SUMMARY, ROW };
 
+enum class Standing : std::uint8_t {  // only learned heads ask for it
+  COMMITTED,
+  DRAFTED,
+  BLOCK,  // drafted; sees the rows of its block behind it too: prefix is the block's end
+};
+
 struct Row {
   Token token;
   std::int32_t position;                      // root n-1, node n-1+depth
@@ -21,11 +27,13 @@ struct Row {
   std::int32_t prefix;                        // sees slots [0, prefix) ...
   std::int32_t tail_begin = 0, tail_end = 0;  // ... then Batch::tail[begin, end), its own slot last
   Want want = Want::NOTHING;
+  Standing standing = Standing::COMMITTED;
 };
 
 struct Segment {
   const kv::PageTable* cache;  // of this model
   std::int32_t row_begin, row_end;
+  const kv::PageTable* features = nullptr;  // of the target, for a learned head that reads its taps
 };
 
 struct Batch {
@@ -43,7 +51,8 @@ struct Summary {
 };
 struct Output {
   std::int32_t vocab = 0;
-  std::vector<std::span<const float>> logits;  // [T]: [V] for ROW, empty otherwise
+  std::int32_t heads = 1;                      // rows of logits a row gets; of a decoder one
+  std::vector<std::span<const float>> logits;  // [T * heads]: [V] for ROW, empty otherwise
   std::vector<Summary> summaries;              // [T]: for ARGMAX (argmax only) and SUMMARY
   std::vector<std::span<const float>> taps;    // [taps]: [T, D]
 };

@@ -36,6 +36,12 @@ Architecture checked(const files::Gguf& file, const parallel::Communicator& rank
   return architecture_of(file);
 }
 
+kv::KvShape kv_shape_of(const Shape& shape, const LoadOptions& options) {
+  kv::KvShape kv = shape.kv();
+  kv.feature_floats = static_cast<std::int32_t>(options.taps.size()) * shape.hidden;
+  return kv;
+}
+
 // Divisors of the rope frequencies: the linear scaling, and those a Llama 3.1 file brings.
 std::vector<float> rope_divisors(const files::Gguf& file, const Architecture& of) {
   std::vector<float> divisors = vector_of(file, "rope_freqs.weight");
@@ -57,13 +63,13 @@ struct Decoder::Impl {
       : device(device_to_use),
         ranks(group),
         architecture(checked(file, group, options)),
+        kv(kv_shape_of(architecture.shape, options)),
         extent(extent_of(architecture, options, device.pool().threads(), device.ops())),
         weights(file, architecture, options, device.pool()),
         activations(architecture, extent),
         plan({static_cast<std::int32_t>(extent.rows), static_cast<std::int32_t>(extent.wanted),
-              static_cast<std::int32_t>(extent.positions), architecture.shape.vocab,
-              architecture.shape.kv()}),
-        outputs(architecture.shape, static_cast<std::int32_t>(extent.rows)) {
+              static_cast<std::int32_t>(extent.positions), architecture.shape.vocab, kv}),
+        outputs(architecture.shape, static_cast<std::int32_t>(extent.rows), options.taps) {
     const std::vector<float> divisors = rope_divisors(file, architecture);
     kernels::fill_rope_table(architecture.rope_base, divisors.data(), 1.0,
                              architecture.shape.head_size, extent.positions, activations->cosine,
@@ -76,9 +82,7 @@ struct Decoder::Impl {
     const Pass pass{device, ranks, architecture, *activations, plan, extent.scratch_bytes};
     const Buffers& b = *activations;
     const std::int64_t hidden = architecture.shape.hidden;
-    for_rows(device, plan.rows(), hidden, [&](kernels::Range range, int) {
-      device.ops().embed(weights.embedding(), plan.tokens(), b.x, range);
-    });
+    embed({plan.tokens(), static_cast<std::size_t>(plan.rows())}, b.x);
     const float* delta = nullptr;  // of the layer before
     std::int32_t index = 0;
     for (const LayerWeights& layer : weights.layers()) {
@@ -98,9 +102,26 @@ struct Decoder::Impl {
     return outputs.output();
   }
 
+  void embed(std::span<const Token> tokens, float* out) {
+    for_rows(device, std::ssize(tokens), architecture.shape.hidden, [&](kernels::Range range, int) {
+      device.ops().embed(weights.embedding(), tokens.data(), out, range);
+    });
+  }
+
+  void head(const float* normed, std::int64_t rows, float* out) {
+    const std::int64_t hidden = architecture.shape.hidden;
+    std::byte* const quantized = activations->quantized;
+    for_rows(device, rows, hidden, [&](kernels::Range range, int) {
+      device.ops().quantize(normed, rows, hidden, quantized, range);
+    });
+    const Product product[] = {{weights.head(), nullptr, out, architecture.shape.vocab}};
+    multiply(device, product, quantized, rows);
+  }
+
   device::Device& device;
   parallel::Communicator& ranks;
   Architecture architecture;
+  kv::KvShape kv;
   Extent extent;
   Weights weights;
   Activations activations;
@@ -124,7 +145,11 @@ const Shape& Decoder::shape() const { return impl_->architecture.shape; }
 std::int32_t Decoder::vocab() const { return shape().vocab; }
 std::int32_t Decoder::context() const { return static_cast<std::int32_t>(impl_->extent.positions); }
 std::int32_t Decoder::max_rows() const { return static_cast<std::int32_t>(impl_->extent.rows); }
-kv::KvShape Decoder::kv_shape() const { return shape().kv(); }
+kv::KvShape Decoder::kv_shape() const { return impl_->kv; }
 const Output& Decoder::forward(const Batch& batch) { return impl_->forward(batch); }
+void Decoder::embed(std::span<const Token> tokens, float* out) { impl_->embed(tokens, out); }
+void Decoder::head(const float* normed, std::int64_t rows, float* out) {
+  impl_->head(normed, rows, out);
+}
 
 }  // namespace redline::model

@@ -33,6 +33,7 @@ struct LoadOptions {
   std::int32_t max_rows = 512;         // widest forward
   std::int32_t max_wanted = 0;         // of those, rows that want logits; 0: as many
   std::int32_t max_positions = 4096;   // of the rope table
+  std::vector<Tap> taps = {};          // hidden states to keep beside the KV of every row
   std::function<void(double done, const std::string& what)> progress;  // may be empty
 };
 
@@ -50,6 +51,11 @@ class Decoder final : public Forward {
   std::int32_t max_rows() const override;
   kv::KvShape kv_shape() const override;
   const Output& forward(const Batch& batch) override;
+
+  // What learned heads borrow. Rows of the embedding, [tokens, D]; logits of normed states [rows,
+  // D], by the head, [rows, V]: rows <= max_rows().
+  void embed(std::span<const Token> tokens, float* out);
+  void head(const float* normed, std::int64_t rows, float* out);
 
  private:
   struct Impl;

@@ -35,8 +35,9 @@ Summary summarize(const kernels::Ops& ops, std::span<const float> logits, bool f
 
 }  // namespace
 
-OutputStage::OutputStage(const Shape& shape, std::int32_t rows)
+OutputStage::OutputStage(const Shape& shape, std::int32_t rows, std::span<const Tap> stored)
     : layers_(shape.layers), hidden_(shape.hidden) {
+  for (const Tap& tap : stored) stored_.push_back({layer_of(tap, layers_), stored_.size()});
   output_.vocab = shape.vocab;
   output_.logits.reserve(rows);
   output_.summaries.reserve(rows);
@@ -60,6 +61,16 @@ void OutputStage::take(const Pass& pass, std::int32_t layer, const float* values
   for (const OpenTap& tap : open_)
     if (tap.layer == layer)
       std::memcpy(tapped_.data() + tap.index * each, values, each * sizeof(float));
+  for (const OpenTap& tap : stored_)
+    if (tap.layer == layer) store(pass, tap.index, values);
+}
+
+void OutputStage::store(const Pass& pass, std::size_t tap, const float* values) const {
+  for_rows(pass.device, pass.rows(), hidden_, [&](kernels::Range range, int) {
+    for (std::int64_t row = range.begin; row < range.end; ++row)
+      std::memcpy(pass.plan.features(row) + tap * hidden_, values + row * hidden_,
+                  hidden_ * sizeof(float));
+  });
 }
 
 void OutputStage::take_layer_input(const Pass& pass, std::int32_t layer) {

@@ -10,7 +10,8 @@ namespace redline::model {
 
 class OutputStage {
  public:
-  OutputStage(const Shape& shape, std::int32_t rows);
+  // stored: taps whose states go into every row's slot, for learned heads. Error as begin().
+  OutputStage(const Shape& shape, std::int32_t rows, std::span<const Tap> stored);
   void begin(const Batch& batch);  // Error: a tap at a layer the model lacks
   // The residual stream before layer `layer`; before layer L it is what the final norm takes.
   void take_layer_input(const Pass& pass, std::int32_t layer);
@@ -24,10 +25,11 @@ class OutputStage {
     std::size_t index;
   };
   void take(const Pass& pass, std::int32_t layer, const float* values);
+  void store(const Pass& pass, std::size_t tap, const float* values) const;
 
   std::int32_t layers_;
   std::int64_t hidden_;
-  std::vector<OpenTap> open_;
+  std::vector<OpenTap> open_, stored_;
   std::vector<float> tapped_;  // [taps, T, D]
   Output output_;
 };

@@ -26,7 +26,8 @@ void check_within(std::int32_t row, const char* what, std::int64_t value, std::i
            std::string(what) + " " + std::to_string(value) + " is not in " + range(begin, end));
 }
 
-// A row sees as many slots as its position says, all of them in pages, its own last.
+// A row sees as many slots as its position says, all of them in pages, its own last; a row of a
+// block sees all of the block.
 void check_visibility(const Batch& batch, std::int32_t index, std::int64_t slots) {
   const Row& row = batch.rows[index];
   const auto tail_size = static_cast<std::int32_t>(batch.tail.size());
@@ -36,6 +37,12 @@ void check_visibility(const Batch& batch, std::int32_t index, std::int64_t slots
   if (row.tail_begin < 0 || row.tail_begin > row.tail_end || row.tail_end > tail_size)
     refuse(index, "tail " + range(row.tail_begin, row.tail_end) + " of " +
                       std::to_string(tail_size) + " entries");
+  if (row.standing == Standing::BLOCK) {
+    if (row.tail_begin != row.tail_end || row.prefix <= row.slot)
+      refuse(index, "of a block in slots up to " + std::to_string(row.prefix) +
+                        " sees a tail or not its own slot " + std::to_string(row.slot));
+    return;
+  }
   const std::int64_t seen = std::int64_t{row.prefix} + row.tail_end - row.tail_begin;
   if (seen != std::int64_t{row.position} + 1)
     refuse(index, "at position " + std::to_string(row.position) + " sees " + std::to_string(seen) +

@@ -32,6 +32,10 @@ class RowPlan {
   const kernels::PagedKv* const* kv_of_rows() const { return kv_of_rows_.data(); }
   const kernels::PagedKv& kv(std::int32_t segment) const { return kv_[segment]; }
   const kernels::Visibility* sees() const { return sees_.data(); }
+  float* features(std::int64_t row) const {  // [feature_floats] of its slot
+    std::byte* const page = kv_of_rows_[row]->pages[slots_[row] / kv::kPageTokens];
+    return reinterpret_cast<float*>(page + limits_.kv.feature_offset(slots_[row]));
+  }
   const std::vector<RowBlock>& blocks() const { return blocks_; }
   const std::vector<std::int32_t>& wanted() const { return wanted_; }  // rows, rising
 

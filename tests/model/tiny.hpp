@@ -25,11 +25,16 @@ class TinyFile {
 
 class TinyDecoder {
  public:
-  explicit TinyDecoder(const TinyFile& file, kernels::Isa isa = kernels::best(), int threads = 1)
+  explicit TinyDecoder(const TinyFile& file, kernels::Isa isa = kernels::best(), int threads = 1,
+                       std::vector<Tap> taps = {})
       : device_(threads, isa),
-        decoder_(
-            file.open(), device_, ranks_,
-            {.cache_folder = file.cache(), .max_rows = 96, .max_positions = 256, .progress = {}}) {}
+        decoder_(file.open(), device_, ranks_,
+                 {.cache_folder = file.cache(),
+                  .max_rows = 96,
+                  .max_positions = 256,
+                  .taps = std::move(taps),
+                  .progress = {}}) {}
+  device::Device& device() { return device_; }
   Decoder& operator*() { return decoder_; }
   Decoder* operator->() { return &decoder_; }
 
