@@ -16,9 +16,13 @@ namespace {
 constexpr KvShape kShape{.layers = 2, .kv_heads = 1, .head_size = 8};
 }
 
-TEST_CASE("A page holds K and V of 16 tokens for every layer in F16") {
+TEST_CASE("A page holds K and V of 16 tokens for every layer in F16, then their features") {
   CHECK(kShape.layer_bytes() == 2 * 1 * 16 * 8 * 2);
   CHECK(kShape.page_bytes() == 2 * kShape.layer_bytes());
+  KvShape tapped = kShape;
+  tapped.feature_floats = 3;
+  CHECK(tapped.features_offset() == kShape.page_bytes());
+  CHECK(tapped.page_bytes() == kShape.page_bytes() + 16 * 3 * 4);
 }
 
 TEST_CASE("Pages go out once, all or nothing") {
@@ -42,6 +46,38 @@ TEST_CASE("A page that is not out cannot come back") {
   CHECK_THROWS_AS(pool.give_back(out[0]), Error);
   CHECK_THROWS_AS(pool.give_back(2), Error);
   CHECK_THROWS_AS(pool.give_back(-1), Error);
+  CHECK(pool.available() == 2);
+}
+
+TEST_CASE("A page is free when its last holder gives it back, and no sooner") {
+  PagePool pool(kShape, 2, true);
+  std::vector<PageId> out;
+  pool.take(1, out);
+  CHECK(pool.holders(out[0]) == 1);
+  pool.retain(out[0]);
+  pool.retain(out[0]);
+  CHECK(pool.holders(out[0]) == 3);
+  std::memset(pool.data(out[0]), 7, kShape.page_bytes());
+  pool.give_back(out[0]);
+  pool.give_back(out[0]);
+  CHECK(pool.available() == 1);
+  CHECK(pool.data(out[0])[0] == std::byte{7});
+  CHECK(pool.guards_intact());
+  pool.give_back(out[0]);
+  CHECK(pool.available() == 2);
+  CHECK(pool.guards_intact());
+  CHECK_THROWS_AS(pool.give_back(out[0]), Error);
+}
+
+TEST_CASE("A page that is not out cannot be retained") {
+  PagePool pool(kShape, 2);
+  std::vector<PageId> out;
+  pool.take(1, out);
+  CHECK_THROWS_AS(pool.retain(1 - out[0]), Error);
+  CHECK_THROWS_AS(pool.retain(2), Error);
+  CHECK_THROWS_AS(pool.retain(-1), Error);
+  pool.give_back(out[0]);
+  CHECK_THROWS_AS(pool.retain(out[0]), Error);
   CHECK(pool.available() == 2);
 }
 
@@ -70,5 +106,6 @@ TEST_CASE("An empty pool gives nothing and a senseless shape is an error") {
   std::vector<PageId> out;
   CHECK_FALSE(pool.take(1, out));
   CHECK_THROWS_AS(PagePool(KvShape{0, 1, 8}, 1), Error);
+  CHECK_THROWS_AS(PagePool(KvShape{1, 1, 8, -1}, 1), Error);
   CHECK_THROWS_AS(PagePool(kShape, -1), Error);
 }
