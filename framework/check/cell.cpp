@@ -15,18 +15,20 @@ Cell::Cell(const plugin::Registry& registry, const CellSpec& spec)
       target_pages(target.kv_shape(), spec.pages, true),
       draft_pages(draft.kv_shape(), spec.pages, true),
       chain(links(registry, spec)),
-      model(draft, draft_pages, spec.links_on_draft ? chain : plain_,
-            spec.level != trace::Level::COUNTS),
+      model(draft, draft_pages, spec.level != trace::Level::COUNTS),
       length_(registry.make<DraftLength>(spec.length.name, spec.length.arguments(), *this)),
       drafter_(registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this)),
       rule_(registry.make<AcceptanceRule>(spec.rule.name, spec.rule.arguments(), *this)),
-      step(target, {*drafter_, *rule_, *length_, chain}, {&model}, spec.level, spec.topk) {}
+      strategy_{*drafter_, *rule_,   *length_,
+                chain,     {&model}, spec.links_on_draft ? &chain : &plain_},
+      step(target, spec.level, spec.topk) {}
 
 step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
                           std::int32_t tokens_left, std::uint64_t key, std::uint64_t seed) {
   step::Sequence s;
   s.request_key = key;
   s.seed = seed;
+  s.strategy = &strategy_;
   s.tokens = std::move(tokens);
   s.prompt_tokens = prompt_tokens;
   s.tokens_left = tokens_left;
@@ -35,8 +37,17 @@ step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
 }
 
 step::Progress Cell::run(step::Sequence& s, step::Oracle& oracle) {
-  step::Sequence* const batch[] = {&s};
-  return std::move(step.run(batch, oracle, timings).value().front());
+  const step::Part whole(&s);
+  auto progress = std::move(step.run({&whole, 1}, oracle, timings).value().front());
+  if (progress.cause) std::rethrow_exception(progress.cause);
+  return progress;
+}
+
+void Cell::prefill(step::Sequence& s, step::Oracle& oracle) {
+  while (s.missing() >= target.max_rows()) {
+    const step::Part chunk(&s, target.max_rows());
+    step.run({&chunk, 1}, oracle, timings).value();
+  }
 }
 
 Row Cell::p(std::span<const Token> tokens, std::span<const float> logits) const {

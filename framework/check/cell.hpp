@@ -34,11 +34,14 @@ class Cell : public Host {
  public:
   Cell(const plugin::Registry& registry, const CellSpec& spec);
 
+  const step::Strategy& strategy() const { return strategy_; }
   // prompt_tokens 0: a sequence in mid-flight, whose first step may draft.
   step::Sequence open(std::vector<Token> tokens, std::int32_t prompt_tokens,
                       std::int32_t tokens_left, std::uint64_t key = 1, std::uint64_t seed = 7);
-  // One step of one sequence; pages never run out here.
+  // One step of one sequence; pages never run out here. Throws what a plugin threw.
   step::Progress run(step::Sequence& s, step::Oracle& oracle);
+  // Feeds the prompt in chunks as wide as a forward, as far as the first step cannot take it along.
+  void prefill(step::Sequence& s, step::Oracle& oracle);
   // The law of the next token of plain decoding after `tokens`.
   Row p(std::span<const Token> tokens, std::span<const float> logits) const;
 
@@ -58,6 +61,7 @@ class Cell : public Host {
   std::unique_ptr<DraftLength> length_;
   std::unique_ptr<Drafter> drafter_;
   std::unique_ptr<AcceptanceRule> rule_;
+  step::Strategy strategy_;
 
  public:
   step::Step step;  // after all it borrows

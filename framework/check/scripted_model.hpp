@@ -29,7 +29,9 @@ class ScriptedModel final : public model::Forward {
     require(static_cast<std::int32_t>(batch.rows.size()) <= max_rows_, "rows fit the forward");
     ++forwards;
     rows += static_cast<std::int64_t>(batch.rows.size());
-    output_ = {vocab_, std::vector<std::span<const float>>(batch.rows.size()), {}, {}};
+    output_ = {};
+    output_.vocab = vocab_;
+    output_.logits.resize(batch.rows.size());
     held_.assign(batch.rows.size(), {});
     std::int32_t covered = 0;
     for (const model::Segment& s : batch.segments) {

@@ -17,12 +17,14 @@ struct DraftModel::Fed {
 };
 
 struct DraftModel::Held {
-  explicit Held(kv::PagePool& pool) : cache(pool) {}
+  Held(kv::PagePool& pool, const Chain& links) : cache(pool), chain(links) {}
   kv::Cache cache;
+  const Chain& chain;
   std::optional<kv::Lease> lease;  // declared after the cache it borrows
   Chain::Path memory;              // after all committed tokens
   std::vector<Token> tokens;       // the committed tokens
   std::vector<Fed> fed;            // [0] is the root; parents precede children; empty between steps
+  std::int32_t fill_to = 0;        // committed tokens that the lease was taken for, by reserve_fill
 
   std::int32_t root() const { return static_cast<std::int32_t>(tokens.size()) - 1; }
   std::int32_t child(std::int32_t parent, Token token) const {  // or -1
@@ -49,24 +51,34 @@ struct DraftModel::Due {
   std::int32_t index, position;
 };
 
-DraftModel::DraftModel(model::Forward& forward, kv::PagePool& pool, const Chain& chain,
-                       bool keep_raw)
-    : forward_(forward), pool_(pool), chain_(chain), keep_raw_(keep_raw) {}
+DraftModel::DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw)
+    : forward_(forward), pool_(pool), keep_raw_(keep_raw) {}
 DraftModel::~DraftModel() = default;
 
-// The sequence's entry, with this step's root.
-DraftModel::Held& DraftModel::open(const redline::Sequence& sequence) {
+void DraftModel::begin(const redline::Sequence& sequence, const Chain& chain) {
   auto& entry = held_[sequence.id];
-  const bool is_new = !entry;
-  if (is_new) entry = std::make_unique<Held>(pool_);
-  Held& held = *entry;
-  if (!held.fed.empty()) return held;
-  if (is_new) held.memory = chain_.begin(sequence);
-  if (!is_new)
-    for (const Token token : sequence.tokens.subspan(held.tokens.size()))
-      chain_.advance(held.memory, token);
-  held.tokens.assign(sequence.tokens.begin(), sequence.tokens.end());
-  held.fed.push_back({-1, sequence.tokens.back(), {}});
+  entry = std::make_unique<Held>(pool_, chain);
+  entry->memory = chain.begin(sequence);
+  entry->tokens.assign(sequence.tokens.begin(), sequence.tokens.end());
+}
+
+// The sequence's entry, as far as its text has come.
+DraftModel::Held& DraftModel::look(const redline::Sequence& sequence) {
+  const auto it = held_.find(sequence.id);
+  if (it == held_.end())
+    throw Error("draft model: sequence " + std::to_string(sequence.id) + " has not begun");
+  Held& held = *it->second;
+  for (const Token token : sequence.tokens.subspan(held.tokens.size())) {
+    held.chain.advance(held.memory, token);
+    held.tokens.push_back(token);
+  }
+  return held;
+}
+
+// Likewise, with this step's root.
+DraftModel::Held& DraftModel::open(const redline::Sequence& sequence) {
+  Held& held = look(sequence);
+  if (held.fed.empty()) held.fed.push_back({-1, sequence.tokens.back(), {}});
   return held;
 }
 
@@ -77,7 +89,7 @@ std::int32_t DraftModel::place(Held& held, std::span<const Token> path) {
     if (next < 0) {
       next = static_cast<std::int32_t>(held.fed.size());
       const Chain::Path& above = at == 0 ? held.memory : held.fed[at].memory;
-      held.fed.push_back({at, token, chain_.fork(above, token)});
+      held.fed.push_back({at, token, held.chain.fork(above, token)});
     }
     at = next;
   }
@@ -98,24 +110,42 @@ bool DraftModel::reserve(const redline::Sequence& sequence, std::int32_t nodes) 
   return lease(open(sequence), nodes);
 }
 
-bool DraftModel::prefill(const redline::Sequence& sequence) {
-  Held& held = open(sequence);
-  held.fed.clear();  // nothing tentative comes of this
-  if (held.root() >= context()) return true;
-  while (held.cache.tokens() < held.root()) {
-    const std::int32_t from = held.cache.tokens();
-    const std::int32_t rows = std::min(held.root() - from, forward_.max_rows());
-    auto lease = kv::Lease::reserve(held.cache, rows);
-    if (!lease) return false;
-    batch_.clear();
-    add_committed(batch_, held.tokens, from, from + rows);
-    batch_.segments.push_back({&held.cache, 0, rows});
-    forward_.forward(batch_);
-    std::vector<std::int32_t> all(rows);
-    std::iota(all.begin(), all.end(), from);
-    lease->commit(all);
+bool DraftModel::reserve_fill(const redline::Sequence& sequence, std::int32_t tokens) {
+  Held& held = look(sequence);
+  const std::int32_t cached = held.cache.tokens();
+  held.fill_to = std::min(held.root(), cached + tokens);
+  if (held.root() >= context() || held.fill_to <= cached) return true;
+  auto lease = kv::Lease::reserve(held.cache, held.fill_to - cached);
+  if (lease) held.lease.emplace(std::move(*lease));
+  return held.lease.has_value();
+}
+
+void DraftModel::fill(std::span<const std::uint64_t> sequence_ids) {
+  std::vector<Held*> held;
+  for (const std::uint64_t id : sequence_ids)
+    if (Held* one = held_.at(id).get(); one->lease) held.push_back(one);
+  try {
+    fill_together(held);
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const Error&) {
+    if (held.size() > 1)
+      for (const std::uint64_t id : sequence_ids) fill({&id, 1});
   }
-  return true;
+  for (Held* one : held) one->lease.reset();
+}
+
+void DraftModel::fill_together(std::span<Held* const> held) {
+  std::vector<Due> due;
+  for (Held* one : held)
+    for (std::int32_t at = one->cache.tokens(); at < one->fill_to; ++at)
+      due.push_back({one, -1, at});
+  feed_all(due);
+  for (Held* one : held) {
+    std::vector<std::int32_t> all(one->fill_to - one->cache.tokens());
+    std::iota(all.begin(), all.end(), one->cache.tokens());
+    one->lease->commit(all);
+  }
 }
 
 std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
@@ -128,9 +158,7 @@ std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
   }
   std::vector<Due> due;
   for (Held* held : met) add_due(*held, due);
-  const auto widest = static_cast<std::size_t>(forward_.max_rows());
-  for (std::size_t k = 0; k < due.size(); k += widest)
-    feed(std::span(due).subspan(k, std::min(widest, due.size() - k)));
+  feed_all(due);
   std::vector<Row> rows;
   for (const auto& [held, index] : asked) rows.push_back(*held->fed[index].row);
   return rows;
@@ -154,6 +182,12 @@ void DraftModel::add_due(Held& held, std::vector<Due>& due) {
                 std::to_string(pool_.available()) + " pages left; draft fewer nodes");
 }
 
+void DraftModel::feed_all(std::span<const Due> due) {
+  const auto widest = static_cast<std::size_t>(forward_.max_rows());
+  for (std::size_t k = 0; k < due.size(); k += widest)
+    feed(due.subspan(k, std::min(widest, due.size() - k)));
+}
+
 void DraftModel::feed(std::span<const Due> due) {
   batch_.clear();
   for (const Due& d : due) {
@@ -172,7 +206,7 @@ void DraftModel::feed(std::span<const Due> due) {
     Held& held = *due[k].held;
     Fed& fed = held.fed[due[k].index];
     const auto logits = output.logits[k];
-    fed.row = chain_.apply(due[k].index == 0 ? held.memory : fed.memory, logits);
+    fed.row = held.chain.apply(due[k].index == 0 ? held.memory : fed.memory, logits);
     if (keep_raw_) fed.raw.assign(logits.begin(), logits.end());
   }
 }
@@ -200,6 +234,11 @@ void DraftModel::roll_back(std::uint64_t sequence_id) {
   if (it == held_.end()) return;
   it->second->lease.reset();
   it->second->fed.clear();
+}
+
+void DraftModel::release_pages(std::uint64_t sequence_id) {
+  roll_back(sequence_id);
+  if (const auto it = held_.find(sequence_id); it != held_.end()) it->second->cache.clear();
 }
 
 void DraftModel::forget(std::uint64_t sequence_id) { held_.erase(sequence_id); }

@@ -19,21 +19,27 @@ namespace redline::step {
 
 class DraftModel final : public redline::Model {
  public:
-  // chain: the request's own; its links run inside forward, so rows come out transformed.
   // keep_raw: hold the raw logits of a step's rows for the trace.
-  DraftModel(model::Forward& forward, kv::PagePool& pool, const Chain& chain, bool keep_raw);
+  DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw);
   ~DraftModel() override;
 
   std::int32_t context() const { return forward_.context(); }
+  // Before anything else of a sequence. chain: its request's own; the links run inside forward, so
+  // rows come out transformed.
+  void begin(const redline::Sequence& sequence, const Chain& chain);
   // Tentative slots for a draft of so many nodes. False when pages run out: nothing is held then.
   bool reserve(const redline::Sequence& sequence, std::int32_t nodes);
-  // Feeds all committed tokens but the root, if the context has room for them. False when pages run
-  // out.
-  bool prefill(const redline::Sequence& sequence);
+  // Slots for at most so many of the committed tokens that the cache lacks, the root not among
+  // them, if the context has room for the root. False when pages run out.
+  bool reserve_fill(const redline::Sequence& sequence, std::int32_t tokens);
+  // Feeds what reserve_fill() has set aside for these sequences, together. What the model cannot
+  // take stays out: that is said and counted when the model is asked to draft.
+  void fill(std::span<const std::uint64_t> sequence_ids);
   // After the verdict: rows of the committed tokens and of the kept path stay, all others go.
   void commit(std::uint64_t sequence_id, std::span<const Token> path);
-  void roll_back(std::uint64_t sequence_id);  // nothing of this step stays
-  void forget(std::uint64_t sequence_id);     // the request ended
+  void roll_back(std::uint64_t sequence_id);      // nothing of this step stays
+  void release_pages(std::uint64_t sequence_id);  // preempted: the text is fed again
+  void forget(std::uint64_t sequence_id);         // the request ended
   // Raw logits of the row after `path`, empty when it was not asked for or is not kept; until
   // commit.
   std::span<const float> raw(std::uint64_t sequence_id, std::span<const Token> path) const;
@@ -44,15 +50,17 @@ class DraftModel final : public redline::Model {
   struct Held;  // what is held of one sequence
   struct Due;   // a row a forward feeds
   std::vector<redline::Row> do_forward(std::span<const Ask> asks) override;
+  Held& look(const redline::Sequence& sequence);
   Held& open(const redline::Sequence& sequence);
   std::int32_t place(Held& held, std::span<const Token> path);
   bool lease(Held& held, std::int32_t nodes);
   void add_due(Held& held, std::vector<Due>& due);
+  void feed_all(std::span<const Due> due);
   void feed(std::span<const Due> due);
+  void fill_together(std::span<Held* const> held);
 
   model::Forward& forward_;
   kv::PagePool& pool_;
-  const Chain& chain_;
   bool keep_raw_;
   std::map<std::uint64_t, std::unique_ptr<Held>> held_;  // by sequence id
   model::Batch batch_;

@@ -101,6 +101,10 @@ void LoggedDraws::note(std::uint8_t kind, const Key& key, Node node, double prob
                         static_cast<std::uint8_t>(key.stream), node, prob, outcome});
 }
 
+void LoggedDraws::hold_to_laws(const Plugin& who) const {
+  if (!fault_.empty()) throw PluginError(who.name() + ": " + fault_);
+}
+
 void LoggedDraws::refuse(const std::string& what, std::int64_t position) {
   fault_ = what + " (position " + std::to_string(position) + ")";
   throw PluginError(fault_);

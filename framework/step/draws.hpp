@@ -10,6 +10,7 @@
 
 #include "redline/draft.hpp"
 #include "redline/draws.hpp"
+#include "redline/plugin.hpp"
 #include "trace/records.hpp"
 
 namespace redline::step {
@@ -87,7 +88,7 @@ class LoggedDraws final : public Draws {
   void close_draft(const Draft& draft);                    // as the drafter left it
   void judge(const Draft& draft, std::span<const Row> p);  // p: [m+1]
 
-  bool broken() const { return !fault_.empty(); }
+  void hold_to_laws(const Plugin& who) const;          // PluginError when it misused its noise
   const std::string& fault() const { return fault_; }  // stays, also when a plugin caught the throw
   bool last_by_position() const {
     return last_by_position_;

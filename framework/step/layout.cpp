@@ -25,6 +25,13 @@ void add_node(model::Batch& batch, Token token, std::int32_t root,
   batch.rows.push_back(row);
 }
 
+void lay_out_chunk(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
+                   std::int32_t count) {
+  const auto begin = static_cast<std::int32_t>(batch.rows.size());
+  add_committed(batch, tokens, cache.tokens(), cache.tokens() + count);
+  batch.segments.push_back({&cache, begin, begin + count});
+}
+
 std::int32_t lay_out(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
                      const Draft& draft) {
   const auto begin = static_cast<std::int32_t>(batch.rows.size());

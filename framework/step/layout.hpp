@@ -18,6 +18,9 @@ void add_committed(model::Batch& batch, std::span<const Token> tokens, std::int3
 void add_node(model::Batch& batch, Token token, std::int32_t root,
               std::span<const std::int32_t> line);
 
+// Appends one segment of committed tokens alone: the next `count` that the cache lacks.
+void lay_out_chunk(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
+                   std::int32_t count);
 // Appends one segment: the committed tokens the cache lacks, the root, and the nodes in draft
 // order. Returns the index of the root's row; node u is u rows further, and u slots.
 std::int32_t lay_out(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "step/step.hpp"
+#include "step/strategy.hpp"
 
 namespace redline::step {
 namespace {

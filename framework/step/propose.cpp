@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "step/draft_model.hpp"
+#include "step/step.hpp"
+#include "step/together.hpp"
 #include "step/work.hpp"
 
 namespace redline::step {
@@ -20,105 +22,146 @@ trace::DraftStop stop_of(const Proposal& proposal) {
   return ends || proposal.has_room(deepest) ? trace::DraftStop::NONE : trace::DraftStop::POLICY;
 }
 
+DraftLength& length_of(const Sequence& s) { return s.strategy->length; }
+Drafter& drafter_of(const Work& w) { return w.strategy().drafter; }
+
+// Pages of every model for one sequence.
+bool reserve(Work& w) {
+  const std::int32_t rows = w.kind == WorkKind::CHUNK ? w.chunk : w.chunk + 1 + w.budget.max_nodes;
+  auto lease = kv::Lease::reserve(*w.sequence.target_kv, rows);
+  if (!lease) return false;
+  w.lease.emplace(std::move(*lease));
+  return std::ranges::all_of(w.strategy().models, [&](DraftModel* model) {
+    if (w.kind != WorkKind::DECODE) return model->reserve_fill(w.view, w.chunk);
+    return w.budget.max_nodes == 0 || model->reserve(w.view, w.budget.max_nodes);
+  });
+}
+
+// Takes over what the drafter proposed. Throws what it threw.
+void draft(std::span<Work* const> asked) {
+  std::vector<Proposal> proposals;
+  proposals.reserve(asked.size());  // drafters and draws hold references
+  for (Work* w : asked) {
+    const Limit limit{w->budget, w->strategy().length, w->sequence.length_state.get()};
+    proposals.emplace_back(Turn{w->view, w->sequence.drafter_state.get()}, limit, *w->draws);
+    w->draws->propose_for(proposals.back().draft());
+  }
+  drafter_of(*asked.front()).propose(proposals);
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    Work& w = *asked[k];
+    const Draft& made = proposals[k].draft();
+    w.draws->close_draft(made);
+    w.draft = w.strategy().match == Match::DOWNGRADE ? made.as_deltas() : made;
+    w.draft_stop = stop_of(proposals[k]);
+  }
+}
+
 }  // namespace
 
-void Step::choose(Works& works, Timings& timings) {
-  const Lap lap(timings.draft);
+void Step::choose(std::span<Sequence* const> sequences) const {
+  std::vector<Sequence*> due;
+  for (Sequence* s : sequences) {
+    begin(*s);
+    if (s->budget || !s->fault.empty()) continue;
+    if (s->is_first())
+      s->budget = Budget{0, 0};
+    else
+      due.push_back(s);
+  }
+  for_each_plugin<Sequence, DraftLength>(
+      due, length_of,
+      [&](DraftLength& policy, std::span<Sequence*> asked) { choose_for(asked, policy); });
+}
+
+// Together, or one by one when that fails: a policy's fault makes a plain step of its own sequence.
+void Step::choose_for(std::span<Sequence* const> asked, DraftLength& policy) const {
+  std::vector<redline::Sequence> views;
+  views.reserve(asked.size());  // turns hold references
   std::vector<Turn> turns;
-  for (Work& w : works) turns.push_back({w.view, w.sequence.length_state.get()});
-  const auto budgets = strategy_.length.choose(turns);
-  for (std::size_t k = 0; k < works.size(); ++k) works[k].budget = cut(budgets[k], works[k]);
+  for (Sequence* s : asked) {
+    views.push_back(view(*s));
+    turns.push_back({views.back(), s->length_state.get()});
+  }
+  try {
+    const auto budgets = policy.choose(turns);
+    for (std::size_t k = 0; k < asked.size(); ++k) asked[k]->budget = cut(budgets[k], *asked[k]);
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const std::exception& cause) {
+    if (asked.size() > 1) {
+      for (Sequence* s : asked) choose_for({&s, 1}, policy);
+      return;
+    }
+    asked.front()->budget = Budget{0, 0};
+    asked.front()->refusal = cause.what();
+  }
 }
 
 // What is left of max_tokens, of each context and of a forward cuts a draft before it is made.
-Budget Step::cut(Budget budget, const Work& w) const {
-  const auto n = static_cast<int>(w.view.tokens.size());
-  int depth = std::min(budget.max_depth, w.view.tokens_left - 1);
-  for (const DraftModel* model : draft_models_) depth = std::min(depth, model->context() - n);
+Budget Step::cut(Budget budget, const Sequence& s) const {
+  const auto n = static_cast<int>(s.tokens.size());
+  int depth = std::min(budget.max_depth, view(s).tokens_left - 1);
+  for (const DraftModel* model : s.strategy->models) depth = std::min(depth, model->context() - n);
   int nodes = std::min(budget.max_nodes, target_.max_rows() - 1);
-  if (strategy_.drafter.contract().shape == Shape::CHAIN) nodes = std::min(nodes, depth);
-  return w.is_prefill || depth <= 0 || nodes <= 0 ? Budget{0, 0} : Budget{nodes, depth};
+  if (s.strategy->drafter.contract().shape == Shape::CHAIN) nodes = std::min(nodes, depth);
+  return depth <= 0 || nodes <= 0 ? Budget{0, 0} : Budget{nodes, depth};
+}
+
+std::int32_t Step::rows_of(const Sequence& s) {
+  return s.missing() + 1 + (s.budget ? s.budget->max_nodes : 0);
 }
 
 // All or nothing: pages of every model for every sequence.
 bool Step::reserve(Works& works, Timings& timings) {
   const Lap lap(timings.kv);
   for (Work& w : works) {
-    kv::Cache& cache = *w.sequence.target_kv;
-    const auto rows = static_cast<std::int32_t>(w.view.tokens.size()) - cache.tokens();
-    auto lease = kv::Lease::reserve(cache, rows + w.budget.max_nodes);
-    bool have = lease.has_value();
-    if (have) w.lease.emplace(std::move(*lease));
-    for (DraftModel* model : draft_models_)
-      have = have && (w.budget.max_nodes == 0 || model->reserve(w.view, w.budget.max_nodes));
-    if (have) continue;
-    for (Work& other : works) roll_back(other);
+    if (w.failed()) continue;
+    if (w.sequence.budget) w.budget = *w.sequence.budget;
+    if (step::reserve(w)) continue;
+    for (Work& other : works) other.roll_back();
     return false;
   }
   return true;
 }
 
-void Step::roll_back(Work& w) {
-  w.lease.reset();
-  for (DraftModel* model : draft_models_) model->roll_back(w.sequence.request_key);
-}
-
-void Step::propose(Works& works, Oracle& oracle, Timings& timings) {
+void Step::propose(Works& works, Oracle& oracle, Timings& timings) const {
   const Lap lap(timings.draft);
   std::vector<Work*> asked;
   for (Work& w : works) {
     start_draws(w, oracle);
-    if (w.budget.max_nodes > 0) asked.push_back(&w);
+    if (w.kind == WorkKind::DECODE && w.budget.max_nodes > 0 && !w.failed()) asked.push_back(&w);
   }
-  if (asked.empty() || try_propose(asked) || asked.size() == 1) return;
-  // One sequence's draft went wrong; alone, the others draw what they would have drawn.
-  for (Work*& w : asked) {
-    start_draws(*w, oracle);
-    try_propose({&w, 1});
-  }
+  for_each_plugin<Work, Drafter>(asked, drafter_of, [&](Drafter&, std::span<Work*> together) {
+    propose_together(together, oracle);
+  });
 }
 
 void Step::start_draws(Work& w, Oracle& oracle) const {
-  const auto root = static_cast<std::int64_t>(w.view.tokens.size()) - 1;
   w.draws.emplace(
-      oracle, LoggedDraws::Origin{w.sequence.seed, w.sequence.request_key, root, w.sequence.steps},
+      oracle,
+      LoggedDraws::Origin{w.sequence.seed, w.sequence.request_key, w.root(), w.sequence.steps},
       recorder_.level() != trace::Level::COUNTS);
 }
 
-// False when the drafter threw; a single sequence then goes on with no draft.
-bool Step::try_propose(std::span<Work* const> asked) {
-  std::vector<Proposal> proposals;
-  proposals.reserve(asked.size());  // drafters and draws hold references
-  for (Work* w : asked) {
-    const Limit limit{w->budget, strategy_.length, w->sequence.length_state.get()};
-    proposals.emplace_back(Turn{w->view, w->sequence.drafter_state.get()}, limit, *w->draws);
-    w->draws->propose_for(proposals.back().draft());
-  }
+// When one sequence's draft goes wrong, each is asked alone: the others draw what they would have
+// drawn, and it goes on with no draft. Noise put to a forbidden use is the request's error: a plain
+// step would hide it.
+void Step::propose_together(std::span<Work*> asked, Oracle& oracle) const {
   try {
-    strategy_.drafter.propose(proposals);
-    for (std::size_t k = 0; k < asked.size(); ++k) {
-      Work& w = *asked[k];
-      w.draws->close_draft(proposals[k].draft());
-      w.draft =
-          match_ == Match::DOWNGRADE ? proposals[k].draft().as_deltas() : proposals[k].draft();
-      w.draft_stop = stop_of(proposals[k]);
-    }
+    draft(asked);
   } catch (const DeviceError&) {
     throw;
   } catch (const std::exception& cause) {
-    for (Work* w : asked) w->hold_to_laws(strategy_.drafter);
-    if (asked.size() == 1) drop_draft(*asked.front(), cause.what());
-    return false;
+    if (asked.size() > 1) {
+      for (Work*& w : asked) {
+        start_draws(*w, oracle);
+        propose_together({&w, 1}, oracle);
+      }
+      return;
+    }
+    asked.front()->drop_draft(cause.what());
   }
-  for (Work* w : asked) w->hold_to_laws(strategy_.drafter);
-  return true;
-}
-
-void Step::drop_draft(Work& w, std::string why) {
-  w.draft = Draft(w.view.vocab);
-  w.draft_stop = trace::DraftStop::NONE;
-  w.progress.bad_draft = std::move(why);
-  for (DraftModel* model : draft_models_) model->roll_back(w.sequence.request_key);
+  for (Work* w : asked) contain(*w, [&] { w->draws->hold_to_laws(w->strategy().drafter); });
 }
 
 }  // namespace redline::step

@@ -63,9 +63,9 @@ trace::StepRecord counts(const Work& w, const AcceptanceRule& rule) {
   r.request_key = w.sequence.request_key;
   r.seq_step = w.sequence.steps;
   r.context_len = static_cast<std::uint32_t>(w.view.tokens.size());
-  r.kind = w.is_prefill     ? trace::StepKind::PREFILL
-           : w.draft.size() ? trace::StepKind::SPECULATIVE
-                            : trace::StepKind::PLAIN;
+  r.kind = w.kind == WorkKind::FIRST ? trace::StepKind::PREFILL
+           : w.draft.size()          ? trace::StepKind::SPECULATIVE
+                                     : trace::StepKind::PLAIN;
   r.n_nodes = static_cast<std::uint16_t>(w.draft.size());
   r.max_depth = r.drafted = static_cast<std::uint16_t>(w.draft.height());
   r.last_kind = last_kind(w);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sequence's way into a step and out of it.
+#include "step/sequence.hpp"
+
 #include <algorithm>
-#include <numeric>
 
 #include "step/draft_model.hpp"
-#include "step/layout.hpp"
 #include "step/step.hpp"
-#include "step/work.hpp"
 
 namespace redline::step {
 
@@ -14,74 +13,49 @@ redline::Sequence Sequence::view(std::int32_t room, std::int32_t vocab) const {
   return {request_key, tokens, prompt_tokens, std::min(tokens_left, room), vocab, stop_tokens};
 }
 
+std::int32_t Sequence::missing() const {
+  return static_cast<std::int32_t>(tokens.size()) - 1 - target_kv->tokens();
+}
+
 redline::Sequence Step::view(const Sequence& sequence) const {
   const auto n = static_cast<std::int32_t>(sequence.tokens.size());
   return sequence.view(target_.context() - n + 1, target_.vocab());
 }
 
-bool Step::is_first(const Sequence& sequence) {
-  return sequence.tokens.size() == static_cast<std::size_t>(sequence.prompt_tokens);
-}
-
+// The states that its plugins keep of it. A plugin that throws here is the error of this sequence.
 void Step::begin(Sequence& sequence) const {
   if (sequence.begun) return;
-  if (!sequence.target_kv || sequence.tokens.empty())
-    throw Error("step: a sequence needs a token and a KV cache of the target to begin");
+  if (!sequence.target_kv || sequence.tokens.empty() || !sequence.strategy)
+    throw Error("step: a sequence needs a token, a strategy and a KV cache to begin");
   const auto seen = view(sequence);
-  sequence.drafter_state = strategy_.drafter.begin(seen);
-  sequence.length_state = strategy_.length.begin(seen);
-  sequence.memory = strategy_.chain.begin(seen);
+  const Strategy& by = *sequence.strategy;
   sequence.begun = true;
-}
-
-bool Step::prefill(Sequence& sequence, Timings& timings) {
-  const Lap lap(timings.total);
-  begin(sequence);
-  if (!feed_target(sequence, timings)) return false;
-  const Lap drafting(timings.draft);
-  const auto seen = view(sequence);
   try {
-    return std::all_of(draft_models_.begin(), draft_models_.end(),
-                       [&](DraftModel* model) { return model->prefill(seen); });
+    sequence.memory = by.chain.begin(seen);
+    for (DraftModel* model : by.models)
+      model->begin(seen, by.draft_chain ? *by.draft_chain : by.chain);
+    sequence.drafter_state = by.drafter.begin(seen);
+    sequence.length_state = by.length.begin(seen);
   } catch (const DeviceError&) {
     throw;
-  } catch (const Error&) {
-    return true;  // a prompt the draft model cannot take: said and counted when it is asked to
-                  // draft
+  } catch (const std::exception& cause) {
+    sequence.fault = cause.what();
   }
 }
 
-// Feeds what the target's cache lacks of the tokens before the root, but for the last chunk of a
-// prompt, which the first run() takes along.
-bool Step::feed_target(Sequence& sequence, Timings& timings) {
-  kv::Cache& cache = *sequence.target_kv;
-  const auto root = static_cast<std::int32_t>(sequence.tokens.size()) - 1;
-  const std::int32_t left_over = is_first(sequence) ? target_.max_rows() - 1 : 0;
-  while (root - cache.tokens() > left_over) {
-    const std::int32_t from = cache.tokens();
-    const std::int32_t rows = std::min(root - from, target_.max_rows());
-    auto lease = kv::Lease::reserve(cache, rows);
-    if (!lease) return false;
-    batch_.clear();
-    add_committed(batch_, sequence.tokens, from, from + rows);
-    batch_.segments.push_back({&cache, 0, rows});
-    {
-      const Lap lap(timings.target);
-      target_.forward(batch_);
-    }
-    timings.rows += static_cast<std::uint32_t>(rows);
-    std::vector<std::int32_t> all(rows);
-    std::iota(all.begin(), all.end(), from);
-    lease->commit(all);
-  }
-  return true;
+void Step::release_pages(Sequence& sequence) {
+  if (!sequence.begun) return;
+  for (DraftModel* model : sequence.strategy->models) model->release_pages(sequence.request_key);
+  sequence.target_kv->clear();
 }
 
 void Step::forget(Sequence& sequence) {
-  for (DraftModel* model : draft_models_) model->forget(sequence.request_key);
+  if (!sequence.begun) return;
+  for (DraftModel* model : sequence.strategy->models) model->forget(sequence.request_key);
   sequence.drafter_state.reset();
   sequence.length_state.reset();
   sequence.memory.clear();
+  sequence.budget.reset();
   sequence.begun = false;
 }
 

@@ -2,42 +2,105 @@
 #include "step/step.hpp"
 
 #include <cmath>
-#include <numeric>
 
 #include "step/draft_model.hpp"
 #include "step/layout.hpp"
 #include "step/record.hpp"
+#include "step/together.hpp"
+#include "step/work.hpp"
 
 namespace redline::step {
+namespace {
 
-Step::Step(model::Forward& target, Strategy strategy, std::vector<DraftModel*> draft_models,
-           trace::Level level, std::int32_t topk, const kernels::Ops& ops)
-    : target_(target),
-      strategy_(strategy),
-      draft_models_(std::move(draft_models)),
-      recorder_(level, topk, ops),
-      match_(match(strategy.drafter, strategy.rule)) {}
+// p at the root and at every node, each after what the links know of its own path.
+void apply(Work& w, const RowAt& target) {
+  const Chain& chain = w.strategy().chain;
+  w.memory.push_back(std::move(w.sequence.memory));
+  for (Node u = 1; u <= w.draft.size(); ++u)
+    w.memory.push_back(chain.fork(w.memory[w.draft.parent(u)], w.draft.token(u)));
+  for (Node u = kRoot; u <= w.draft.size(); ++u) w.p.push_back(chain.apply(w.memory[u], target(u)));
+}
 
-std::optional<std::vector<Progress>> Step::run(std::span<Sequence* const> sequences, Oracle& oracle,
+void judge(Work& w) {
+  w.draws->judge(w.draft, w.p);
+  w.verdict = w.strategy().rule.judge(w.draft, w.p, *w.draws);
+  w.draws->hold_to_laws(w.strategy().rule);
+}
+
+// The rows of the kept path stay in every cache, all others go.
+void commit(Work& w) {
+  if (w.failed()) return w.roll_back();
+  w.lease->commit(w.kept());
+  w.lease.reset();
+  if (w.kind == WorkKind::CHUNK) return;
+  const auto path = w.draft.path(w.verdict.keep);
+  for (DraftModel* model : w.strategy().models) model->commit(w.sequence.request_key, path);
+}
+
+// The caches of draft models follow a prompt, chunk by chunk, in the forwards of all together.
+void fill_drafts(std::deque<Work>& works, Timings& timings) {
+  const Lap lap(timings.draft);
+  std::map<DraftModel*, std::vector<std::uint64_t>> behind;
+  for (const Work& w : works)
+    if (w.kind != WorkKind::DECODE && !w.failed())
+      for (DraftModel* model : w.strategy().models) behind[model].push_back(w.sequence.request_key);
+  for (const auto& [model, sequences] : behind) model->fill(sequences);
+}
+
+void observe(Work& w) {
+  if (w.failed() || w.kind == WorkKind::CHUNK) return;
+  Drafter& drafter = w.strategy().drafter;
+  const bool wants_p = drafter.contract().needs.target_rows;
+  const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
+  const Outcome for_drafter{{w.view, w.sequence.drafter_state.get()}, w.draft, w.verdict, p, {}};
+  const Outcome for_length{{w.view, w.sequence.length_state.get()}, w.draft, w.verdict, {}, {}};
+  contain(w, [&] {
+    drafter.observe({&for_drafter, 1});
+    w.strategy().length.observe({&for_length, 1});
+  });
+}
+
+std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
+  std::vector<Alternative> best;
+  if (count > 0)
+    for (const auto& [token, mass] : p.top(count))
+      best.push_back({token, static_cast<float>(std::log(mass))});
+  return best;
+}
+
+}  // namespace
+
+Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops)
+    : target_(target), recorder_(level, topk, ops) {}
+
+std::optional<std::vector<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
                                                Timings& timings) {
   const Lap lap(timings.total);
-  Works works;
-  for (Sequence* s : sequences) {
-    begin(*s);
-    if (!feed_target(*s, timings)) return std::nullopt;
-    works.emplace_back(*s, view(*s), is_first(*s));
+  {
+    const Lap drafting(timings.draft);
+    std::vector<Sequence*> whole;
+    for (const Part& part : parts)
+      if (part.chunk == 0)
+        whole.push_back(part.sequence);
+      else
+        begin(*part.sequence);
+    choose(whole);
   }
-  choose(works, timings);
+  Works works;
+  for (const Part& part : parts) works.emplace_back(part, view(*part.sequence));
   if (!reserve(works, timings)) return std::nullopt;
+  fill_drafts(works, timings);
   propose(works, oracle, timings);
   for (std::size_t done = 0; done < works.size();) {
     const std::size_t end = lay_out_whole(works, done);
     const model::Output& rows = forward(timings);
-    for (; done < end; ++done) verify(works[done], rows, timings);
+    for (; done < end; ++done) finish(works[done], rows, timings);
   }
-  observe(works);
   std::vector<Progress> progress;
-  for (Work& w : works) progress.push_back(std::move(w.progress));
+  for (Work& w : works) {
+    observe(w);
+    progress.push_back(std::move(w.progress));
+  }
   return progress;
 }
 
@@ -47,84 +110,62 @@ std::size_t Step::lay_out_whole(Works& works, std::size_t first) {
   std::size_t end = first;
   for (; end < works.size(); ++end) {
     Work& w = works[end];
-    const kv::Cache& cache = *w.sequence.target_kv;
-    const auto rows = w.view.tokens.size() - cache.tokens() + w.draft.size();
-    const auto width = static_cast<std::size_t>(target_.max_rows());
-    if (end > first && batch_.rows.size() + rows > width) break;
-    w.root_row = lay_out(batch_, *w.sequence.target_kv, w.view.tokens, w.draft);
+    if (w.failed()) continue;
+    const auto rows = static_cast<std::int32_t>(batch_.rows.size());
+    if (rows > 0 && rows + w.rows() > target_.max_rows()) break;
+    if (w.kind == WorkKind::CHUNK)
+      lay_out_chunk(batch_, *w.sequence.target_kv, w.view.tokens, w.chunk);
+    else
+      w.root_row = lay_out(batch_, *w.sequence.target_kv, w.view.tokens, w.draft);
   }
   return end;
 }
 
 const model::Output& Step::forward(Timings& timings) {
+  static const model::Output kNothing;
+  if (batch_.rows.empty()) return kNothing;  // every sequence of it has failed
   const Lap lap(timings.target);
   timings.rows += static_cast<std::uint32_t>(batch_.rows.size());
   return target_.forward(batch_);
 }
 
+void Step::finish(Work& w, const model::Output& rows, Timings& timings) {
+  if (w.kind != WorkKind::CHUNK) return verify(w, rows, timings);
+  const Lap lap(timings.kv);
+  commit(w);
+}
+
 void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
   const auto target = [&](Node u) { return rows.logits[w.root_row + u]; };
-  try {
+  if (!w.failed()) {
     const Lap lap(timings.sample);
-    apply(w, target);
-  } catch (const BadRow& bad) {
-    w.progress.error = bad.what();
+    contain(w, [&] { apply(w, target); });
   }
   if (!w.failed()) {
     const Lap lap(timings.verify);
-    judge(w);
+    contain(w, [&] { judge(w); });
   }
   const auto draft = [&](Node u) {
-    for (const DraftModel* model : draft_models_)
+    for (const DraftModel* model : w.strategy().models)
       if (const auto raw = model->raw(w.sequence.request_key, w.draft.path(u)); !raw.empty())
         return raw;
     return std::span<const float>{};
   };
   w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
-  w.progress.record = record(w, strategy_.rule, target, draft, recorder_);
+  w.progress.record = record(w, w.strategy().rule, target, draft, recorder_);
   {
     const Lap lap(timings.kv);
     commit(w);
   }
   ++w.sequence.steps;
+  w.sequence.budget.reset();
+  w.sequence.refusal.clear();
   if (!w.failed()) move_on(w, target);
 }
 
-// p at the root and at every node, each after what the links know of its own path.
-void Step::apply(Work& w, const RowAt& target) {
-  const Chain& chain = strategy_.chain;
-  w.memory.push_back(std::move(w.sequence.memory));
-  for (Node u = 1; u <= w.draft.size(); ++u)
-    w.memory.push_back(chain.fork(w.memory[w.draft.parent(u)], w.draft.token(u)));
-  for (Node u = kRoot; u <= w.draft.size(); ++u) w.p.push_back(chain.apply(w.memory[u], target(u)));
-}
-
-void Step::judge(Work& w) {
-  w.draws->judge(w.draft, w.p);
-  try {
-    w.verdict = strategy_.rule.judge(w.draft, w.p, *w.draws);
-  } catch (const std::exception&) {
-    w.hold_to_laws(strategy_.rule);
-    throw;
-  }
-  w.hold_to_laws(strategy_.rule);
-}
-
-// The rows of the kept path stay in every cache, all others go.
-void Step::commit(Work& w) {
-  if (w.failed()) return roll_back(w);
-  const auto root = static_cast<std::int32_t>(w.view.tokens.size()) - 1;
-  std::vector<std::int32_t> kept(root + 1 - w.lease->first_slot());
-  std::iota(kept.begin(), kept.end(), w.lease->first_slot());
-  for (const Node u : w.line(w.verdict.keep)) kept.push_back(root + u);
-  w.lease->commit(kept);
-  w.lease.reset();
-  const auto path = w.draft.path(w.verdict.keep);
-  for (DraftModel* model : draft_models_) model->commit(w.sequence.request_key, path);
-}
-
 // The sequence takes in what was committed, and the progress says so.
-void Step::move_on(Work& w, const RowAt& target) {
+void Step::move_on(Work& w, const RowAt& target) const {
+  Sequence& s = w.sequence;
   Progress& done = w.progress;
   done.committed = w.draft.path(w.verdict.keep);
   done.accepted_by_rule = static_cast<std::uint16_t>(done.committed.size());
@@ -133,29 +174,16 @@ void Step::move_on(Work& w, const RowAt& target) {
   passed.insert(passed.begin(), kRoot);
   for (std::size_t k = 0; k < passed.size(); ++k) {
     const Token token = done.committed[k];
-    done.logprobs.push_back(static_cast<float>(std::log(w.p[passed[k]].at(token))));
+    const Row& p = w.p[passed[k]];
+    done.logprobs.push_back(static_cast<float>(std::log(p.at(token))));
     done.margins.push_back(margin(target(passed[k]), token));
+    done.top.push_back(best_of(p, s.top_logprobs));
   }
-  Sequence& s = w.sequence;
   s.tokens.insert(s.tokens.end(), done.committed.begin(), done.committed.end());
   s.tokens_left -= static_cast<std::int32_t>(done.committed.size());
   s.memory = std::move(w.memory[w.verdict.keep]);
-  strategy_.chain.advance(s.memory, w.verdict.next);
+  contain(w, [&] { w.strategy().chain.advance(s.memory, w.verdict.next); });
   w.view = view(s);
-}
-
-void Step::observe(Works& works) {
-  const bool wants_p = strategy_.drafter.contract().needs.target_rows;
-  std::vector<Outcome> for_drafter, for_length;
-  for (const Work& w : works) {
-    if (w.failed()) continue;
-    const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
-    const Sequence& s = w.sequence;
-    for_drafter.push_back({{w.view, s.drafter_state.get()}, w.draft, w.verdict, p, {}});
-    for_length.push_back({{w.view, s.length_state.get()}, w.draft, w.verdict, {}, {}});
-  }
-  strategy_.drafter.observe(for_drafter);
-  strategy_.length.observe(for_length);
 }
 
 }  // namespace redline::step

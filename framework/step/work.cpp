@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+
+#include "step/draft_model.hpp"
 
 namespace redline::step {
 namespace {
@@ -14,8 +17,27 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-void Work::hold_to_laws(const Plugin& who) const {
-  if (draws->broken()) throw PluginError(who.name() + ": " + draws->fault());
+Work::Work(const Part& part, redline::Sequence seen)
+    : sequence(*part.sequence),
+      view(seen),
+      kind(part.chunk > 0              ? WorkKind::CHUNK
+           : part.sequence->is_first() ? WorkKind::FIRST
+                                       : WorkKind::DECODE),
+      chunk(part.chunk > 0 ? part.chunk : part.sequence->missing()),
+      draft(seen.vocab) {
+  progress.is_chunk = kind == WorkKind::CHUNK;
+  if (!sequence.fault.empty()) fail(Fault::PLUGIN, sequence.fault);
+  if (kind == WorkKind::DECODE) progress.bad_draft = sequence.refusal;
+}
+
+void Work::fail(Fault fault, const std::string& why) {
+  progress.fault = fault;
+  progress.error = why;
+}
+
+std::int32_t Work::rows() const {
+  if (failed()) return 0;
+  return kind == WorkKind::CHUNK ? chunk : chunk + 1 + static_cast<std::int32_t>(draft.size());
 }
 
 std::vector<Node> Work::line(Node n) const {
@@ -23,6 +45,26 @@ std::vector<Node> Work::line(Node n) const {
   for (; n != kRoot; n = draft.parent(n)) nodes.push_back(n);
   std::reverse(nodes.begin(), nodes.end());
   return nodes;
+}
+
+std::vector<std::int32_t> Work::kept() const {
+  const std::int32_t committed = kind == WorkKind::CHUNK ? chunk : chunk + 1;
+  std::vector<std::int32_t> slots(committed);
+  std::iota(slots.begin(), slots.end(), lease->first_slot());
+  for (const Node u : line(verdict.keep)) slots.push_back(root() + u);
+  return slots;
+}
+
+void Work::drop_draft(std::string why) {
+  draft = Draft(view.vocab);
+  draft_stop = trace::DraftStop::NONE;
+  progress.bad_draft = std::move(why);
+  for (DraftModel* model : strategy().models) model->roll_back(sequence.request_key);
+}
+
+void Work::roll_back() {
+  lease.reset();
+  for (DraftModel* model : strategy().models) model->roll_back(sequence.request_key);
 }
 
 Lap::Lap(std::int64_t& total_ns) : total_ns_(total_ns), start_ns_(now_ns()) {}

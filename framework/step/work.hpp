@@ -3,18 +3,23 @@
 #pragma once
 #include <vector>
 
-#include "step/step.hpp"
+#include "kv/lease.hpp"
+#include "step/draws.hpp"
+#include "step/progress.hpp"
+#include "step/sequence.hpp"
 
 namespace redline::step {
 
+enum class WorkKind : std::uint8_t { CHUNK, FIRST, DECODE };  // FIRST: nothing is drafted
+
 struct Work {
-  Work(Sequence& s, redline::Sequence seen, bool is_first)
-      : sequence(s), view(seen), is_prefill(is_first), draft(seen.vocab) {}
+  Work(const Part& part, redline::Sequence seen);
   Work(const Work&) = delete;  // plugins hold references to the view and the draft
 
   Sequence& sequence;
   redline::Sequence view;  // what plugins see; moves on with the commit
-  bool is_prefill;         // the first token: nothing is drafted
+  WorkKind kind;
+  std::int32_t chunk;  // committed tokens fed; of a whole part all that the cache lacks
   Budget budget;
   std::optional<kv::Lease> lease;
   std::optional<LoggedDraws> draws;
@@ -26,9 +31,15 @@ struct Work {
   Verdict verdict;
   Progress progress;
 
-  bool failed() const { return !progress.error.empty(); }
-  void hold_to_laws(const Plugin& who) const;  // PluginError when it misused its noise
-  std::vector<Node> line(Node n) const;        // from below the root to n
+  const Strategy& strategy() const { return *sequence.strategy; }
+  bool failed() const { return progress.fault != Fault::NONE; }
+  void fail(Fault fault, const std::string& why);
+  std::int32_t root() const { return static_cast<std::int32_t>(view.tokens.size()) - 1; }
+  std::int32_t rows() const;               // of the target that it takes
+  std::vector<Node> line(Node n) const;    // from below the root to n
+  std::vector<std::int32_t> kept() const;  // slots that stay after the verdict
+  void drop_draft(std::string why);        // a plain step instead
+  void roll_back();                        // nothing of this step stays in any cache
 };
 
 // Adds the time from its making to its end.

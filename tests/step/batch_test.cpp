@@ -21,20 +21,23 @@ struct Group {
     for (int k = 0; k < kSequences; ++k)
       all.push_back(cell.open(prompt(3 + 7 * k), 3 + 7 * k, kTokens, key(k)));
     for (;;) {
-      std::vector<Sequence*> running;
+      std::vector<Part> running;
       std::vector<int> who;
       for (int k = 0; k < kSequences; ++k)
         if (all[k].tokens_left > 0 && readings[k].error.empty())
-          running.push_back(&all[k]), who.push_back(k);
+          running.emplace_back(&all[k], chunk_of(all[k], spec.max_rows)), who.push_back(k);
       if (running.empty()) return;
       const auto made = cell.step.run(running, noise, cell.timings).value();
       for (std::size_t k = 0; k < made.size(); ++k) take(readings[who[k]], made[k]);
     }
   }
+  static std::int32_t chunk_of(const Sequence& s, std::int32_t max_rows) {
+    return s.missing() >= max_rows ? max_rows : 0;
+  }
   static std::uint64_t key(int k) { return 100 + static_cast<std::uint64_t>(k); }
   static void take(Reading& r, const Progress& made) {
     r.text.insert(r.text.end(), made.committed.begin(), made.committed.end());
-    r.steps += 1;
+    r.steps += !made.is_chunk;
     r.accepted += made.accepted_by_rule;
     r.bad_drafts += !made.bad_draft.empty();
     r.error = made.error;
@@ -133,7 +136,7 @@ TEST_CASE("When pages run out nothing has happened; freed pages let the batch go
   Cell cell(spec);
   Philox noise;
   Sequence a = cell.open(prompt(30), 30, 40, 1), b = cell.open(prompt(28), 28, 40, 2);
-  Sequence* const both[] = {&a, &b};
+  const Part both[] = {&a, &b};
   REQUIRE(cell.step.run(both, noise, cell.timings));
   const auto text = a.tokens;
   const auto free_target = cell.target_pages.available();
@@ -144,7 +147,7 @@ TEST_CASE("When pages run out nothing has happened; freed pages let the batch go
   CHECK(cell.draft_pages.available() == free_draft);
   cell.step.forget(b);
   b.target_kv->clear();
-  Sequence* const one[] = {&a};
+  const Part one[] = {&a};
   REQUIRE(cell.step.run(one, noise, cell.timings));
   CHECK(a.tokens.size() > text.size() + 1);
   CHECK(cell.target_pages.guards_intact());

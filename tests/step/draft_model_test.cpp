@@ -12,18 +12,24 @@ class Bench {  // one draft model and the texts it drafts for
   explicit Bench(std::int32_t max_rows = 512, std::int32_t pages = 64)
       : forward(kVocab, target_law(), 200, max_rows),
         pool(forward.kv_shape(), pages, true),
-        model(forward, pool, chain, true) {}
-  redline::Sequence view(std::uint64_t id, const std::vector<Token>& tokens) const {
-    return {id, tokens, 0, 100, kVocab};
+        model(forward, pool, true) {}
+  redline::Sequence view(std::uint64_t id, const std::vector<Token>& tokens) {
+    const redline::Sequence seen{id, tokens, 0, 100, kVocab};
+    if (!model.cache(id)) model.begin(seen, chain);
+    return seen;
   }
   // What a fresh model holds of the first `count` tokens, byte by byte.
   void check_replay(std::uint64_t id, const std::vector<Token>& tokens) {
     const kv::Cache& cache = *model.cache(id);
     kv::PagePool fresh_pool(forward.kv_shape(), 64);
-    DraftModel fresh(forward, fresh_pool, chain, false);
+    DraftModel fresh(forward, fresh_pool, false);
     std::vector<Token> head(tokens.begin(), tokens.begin() + cache.tokens());
     head.push_back(0);
-    REQUIRE(fresh.prefill(view(1, head)));
+    const redline::Sequence seen{1, head, 0, 100, kVocab};
+    fresh.begin(seen, chain);
+    REQUIRE(fresh.reserve_fill(seen, 4096));
+    const std::uint64_t one[] = {1};
+    fresh.fill(one);
     const kv::Cache& again = *fresh.cache(1);
     REQUIRE(again.tokens() == cache.tokens());
     const auto page_bytes = static_cast<std::size_t>(pool.shape().page_bytes());

@@ -71,7 +71,7 @@ TEST_CASE("The last chunk of a prompt and its first token share a forward") {
   Cell cell(spec);
   Philox noise;
   Sequence s = cell.open(prompt(40), 40, 10);
-  REQUIRE(cell.step.prefill(s, cell.timings));
+  cell.prefill(s, noise);
   CHECK(cell.target.forwards == 2);
   const Progress first = cell.run(s, noise);
   CHECK(cell.target.forwards == 3);
@@ -175,7 +175,7 @@ TEST_CASE("A pair that cannot work is refused, one that needs deltas is downgrad
   CHECK_NOTHROW(made("n11_honest", "", "accept_ratio")());
 }
 
-TEST_CASE("A rule that throws ends the run and leaks nothing") {
+TEST_CASE("A rule that throws is named, and leaks nothing") {
   Cell cell(sampled(target_law(), chain(3), {"test_rule_throws"}));
   Philox noise;
   {
