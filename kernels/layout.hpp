@@ -53,6 +53,22 @@ inline constexpr std::int64_t bytes_of_tile(WeightType type, std::int64_t cols) 
   return quants_offset(type, cols) + cols / kBlock * info(type).quant_bytes;
 }
 
+// Where the inputs of a view begin in each of its tiles. A view of inputs may begin inside a
+// header.
+struct TileWalk {
+  std::int64_t tile_bytes, header, part, quants;  // bytes; part: 32 inputs of the first header
+};
+inline constexpr TileWalk walk_of(const PackedMatrix& w) {
+  const TypeInfo& of = info(w.type);
+  const std::int64_t first = w.first_col / kBlock;
+  const std::int64_t parts = of.block_weights > kBlock ? of.block_weights / kBlock : 1;
+  const std::int64_t tile_cols = w.cols_of_tiles ? w.cols_of_tiles : w.cols;
+  return {.tile_bytes = bytes_of_tile(w.type, tile_cols),
+          .header = first / parts * of.header_bytes,
+          .part = first % parts,
+          .quants = quants_offset(w.type, tile_cols) + first * of.quant_bytes};
+}
+
 // One quantised row of K inputs: int8 q[K], float scale[K/32], float scaled_sum[K/32] (scale times
 // the block's sum of q), int32 minus_sum[K/32], int32 minus_half_sum[K/16] (the sums negated, for
 // types with an offset), float x[K] (for float weights). Rows lie an odd number of cache lines

@@ -17,4 +17,19 @@ std::int64_t packed_bytes(WeightType type, std::int64_t rows, std::int64_t cols)
   return (rows + kTileRows - 1) / kTileRows * tile_bytes(type, cols);
 }
 
+PackedMatrix rows_of(const PackedMatrix& w, std::int64_t begin, std::int64_t end) {
+  PackedMatrix part = w;
+  part.rows = end - begin;
+  part.data += begin / kTileRows * tile_bytes(w.type, w.tile_cols());
+  return part;
+}
+
+PackedMatrix cols_of(const PackedMatrix& w, std::int64_t begin, std::int64_t end) {
+  PackedMatrix part = w;
+  part.cols = end - begin;
+  part.first_col = w.first_col + begin;
+  part.cols_of_tiles = w.tile_cols();
+  return part;
+}
+
 }  // namespace redline::kernels

@@ -23,11 +23,18 @@ struct Activations {  // of one pass, at its first row
   }
 };
 
+struct Inputs {  // of one tile
+  const std::byte* headers;
+  std::int64_t part;  // of the first header
+  const std::byte* quants;
+  std::int64_t cols;
+};
+
 // One tile and M rows -> sums [M, 16].
 template <WeightType type, int M>
-void multiply(const std::byte* tile, std::int64_t cols, const Activations& x, float* sums);
+void multiply(const Inputs& w, const Activations& x, float* sums);
 
-using Multiply = void (*)(const std::byte*, std::int64_t, const Activations&, float*);
+using Multiply = void (*)(const Inputs&, const Activations&, float*);
 
 template <WeightType type>
 constexpr Multiply kMultiply[kMaxRowsPerPass + 1] = {
@@ -85,14 +92,17 @@ inline void prefetch_header(const std::byte* at, std::int64_t bytes) {
 
 // Calls block(header, quants, part, b) for every 32 inputs, b-th of the row, part-th of its header.
 template <WeightType type, class Body>
-inline void for_each_block(const std::byte* tile, std::int64_t cols, Body block) {
+inline void for_each_block(const Inputs& w, Body block) {
   constexpr std::int64_t kParts = info(type).block_weights / kBlock;
   constexpr std::int64_t kHeader = info(type).header_bytes, kQuants = info(type).quant_bytes;
-  const std::byte* header = tile;
-  const std::byte* quants = tile + quants_offset(type, cols);
-  for (std::int64_t b = 0; b < cols / kBlock; header += kHeader) {
+  const std::byte* header = w.headers;
+  const std::byte* quants = w.quants;
+  std::int64_t part = kParts > 1 ? w.part : 0;
+  for (std::int64_t b = 0; b < w.cols / kBlock; header += kHeader, part = 0) {
     prefetch_header(header + (kParts > 1 ? kHeader * 2 : 512), kHeader);
-    for (std::int64_t part = 0; part < kParts; ++part, ++b, quants += kQuants) {
+    const std::int64_t left = part + w.cols / kBlock - b;
+    const std::int64_t end = kParts > 1 && left < kParts ? left : kParts;
+    for (; part < end; ++part, ++b, quants += kQuants) {
       prefetch(quants, kQuants);
       block(header, quants, part, b);
     }
@@ -110,16 +120,18 @@ inline void store_sums(const float* sums, std::int64_t count, std::int64_t width
 void matmul(const PackedMatrix& w, const std::byte* x, std::int64_t rows, const float* bias,
             float* out, std::int64_t out_stride, Range tiles) {
   const RowLayout at = row_layout(w.cols);
-  const std::int64_t tile_stride = bytes_of_tile(w.type, w.cols);
+  const TileWalk walk = walk_of(w);
   const Multiply* const kernels = multiplies(w.type);
   const std::int64_t passes = (rows + kMaxRowsPerPass - 1) / kMaxRowsPerPass;
   alignas(64) float sums[kMaxRowsPerPass * kLanes];
   for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
     const std::int64_t n = tile * kLanes, width = w.rows - n < kLanes ? w.rows - n : kLanes;
+    const std::byte* const data = w.data + tile * walk.tile_bytes;
+    const Inputs inputs{data + walk.header, walk.part, data + walk.quants, w.cols};
     for (std::int64_t pass = 0; pass < passes; ++pass) {
       const std::int64_t first = rows * pass / passes, count = rows * (pass + 1) / passes - first;
       const Activations rows_of_pass{x + first * at.stride, at.stride, at};
-      kernels[count](w.data + tile * tile_stride, w.cols, rows_of_pass, sums);
+      kernels[count](inputs, rows_of_pass, sums);
       store_sums(sums, count, width, bias ? bias + n : nullptr, out + first * out_stride + n,
                  out_stride);
     }

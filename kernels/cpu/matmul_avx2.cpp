@@ -163,16 +163,15 @@ inline __m256 load_weights(const std::byte* at) {
 }
 
 template <WeightType type, int M>
-inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Activations& x,
-                            float* out) {
+inline void multiply_floats(const Inputs& inputs, const Activations& x, float* out) {
   constexpr std::int64_t kWidth = info(type).block_bytes, kStep = kLanes * kWidth;
   for (std::int64_t row = 0; row < kLanes; row += kHalf) {
     __m256 sums[M];
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m) sums[m] = _mm256_setzero_ps();
-    for (std::int64_t k = 0; k < cols; ++k) {
-      prefetch(tile + k * kStep, kStep);
-      const __m256 w = load_weights<type>(tile + k * kStep + row * kWidth);
+    for (std::int64_t k = 0; k < inputs.cols; ++k) {
+      prefetch(inputs.quants + k * kStep, kStep);
+      const __m256 w = load_weights<type>(inputs.quants + k * kStep + row * kWidth);
 #pragma GCC unroll 8
       for (int m = 0; m < M; ++m)
         sums[m] = _mm256_fmadd_ps(w, _mm256_set1_ps(x.real(x.at.floats, m, k)), sums[m]);
@@ -183,18 +182,17 @@ inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Acti
 }
 
 template <WeightType type, int M>
-void multiply(const std::byte* tile, std::int64_t cols, const Activations& x, float* sums) {
+void multiply(const Inputs& w, const Activations& x, float* sums) {
   if constexpr (is_float(type)) {
-    multiply_floats<type, M>(tile, cols, x, sums);
+    multiply_floats<type, M>(w, x, sums);
   } else {
     for (int i = 0; i < M * kLanes; ++i) sums[i] = 0;
-    for_each_block<type>(
-        tile, cols,
-        [&](const std::byte* header, const std::byte* quants, std::int64_t part, std::int64_t b) {
-          for (std::int64_t row = 0; row < kLanes; row += kHalf)
-            add_block<type, M>(quants + 4 * row, load_scales<type>(header, part, row), x, b,
-                               sums + row);
-        });
+    for_each_block<type>(w, [&](const std::byte* header, const std::byte* quants, std::int64_t part,
+                                std::int64_t b) {
+      for (std::int64_t row = 0; row < kLanes; row += kHalf)
+        add_block<type, M>(quants + 4 * row, load_scales<type>(header, part, row), x, b,
+                           sums + row);
+    });
   }
 }
 

@@ -130,12 +130,11 @@ inline __m512 load_weights(const std::byte* at) {
 }
 
 template <WeightType type, int M>
-inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Activations& x,
-                            __m512* sums) {
+inline void multiply_floats(const Inputs& inputs, const Activations& x, __m512* sums) {
   constexpr std::int64_t kStep = kLanes * info(type).block_bytes;
-  for (std::int64_t k = 0; k < cols; ++k) {
-    prefetch(tile + k * kStep, kStep);
-    const __m512 w = load_weights<type>(tile + k * kStep);
+  for (std::int64_t k = 0; k < inputs.cols; ++k) {
+    prefetch(inputs.quants + k * kStep, kStep);
+    const __m512 w = load_weights<type>(inputs.quants + k * kStep);
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m)
       sums[m] = _mm512_fmadd_ps(w, _mm512_set1_ps(x.real(x.at.floats, m, k)), sums[m]);
@@ -143,18 +142,17 @@ inline void multiply_floats(const std::byte* tile, std::int64_t cols, const Acti
 }
 
 template <WeightType type, int M>
-void multiply(const std::byte* tile, std::int64_t cols, const Activations& x, float* out) {
+void multiply(const Inputs& w, const Activations& x, float* out) {
   __m512 sums[M];
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) sums[m] = _mm512_setzero_ps();
   if constexpr (is_float(type)) {
-    multiply_floats<type, M>(tile, cols, x, sums);
+    multiply_floats<type, M>(w, x, sums);
   } else {
-    for_each_block<type>(
-        tile, cols,
-        [&](const std::byte* header, const std::byte* quants, std::int64_t part, std::int64_t b) {
-          add_block<type, M>(quants, load_scales<type>(header, part), x, b, sums);
-        });
+    for_each_block<type>(w, [&](const std::byte* header, const std::byte* quants, std::int64_t part,
+                                std::int64_t b) {
+      add_block<type, M>(quants, load_scales<type>(header, part), x, b, sums);
+    });
   }
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) _mm512_storeu_ps(out + m * kLanes, sums[m]);

@@ -36,12 +36,12 @@ int stored_quant(WeightType type, const std::byte* quants, int lane, int k) {
   return q;
 }
 
-void decode(WeightType type, std::int64_t cols, const std::byte* tile, std::int64_t b,
+void decode(WeightType type, std::int64_t cols_of_tile, const std::byte* tile, std::int64_t b,
             DecodedBlock& out) {
   const TypeInfo& of = info(type);
   const std::int64_t parts = of.block_weights / kBlock;
   const std::byte* const header = tile + b / parts * of.header_bytes;
-  const std::byte* const quants = tile + quants_offset(type, cols) + b * of.quant_bytes;
+  const std::byte* const quants = tile + quants_offset(type, cols_of_tile) + b * of.quant_bytes;
   const std::byte* const sub = header + 64 + b % parts * 32;                  // Q4_K, Q5_K
   const std::byte* const half_scales = header + 32 + b % parts * 2 * kLanes;  // Q6_K
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -98,8 +98,9 @@ void multiply_tile(const PackedMatrix& w, const std::byte* tile, const std::byte
       const auto* const values = reinterpret_cast<const float*>(x + m * at.stride + at.floats);
       for (std::int64_t k = 0; k < w.cols; ++k)
         for (int lane = 0; lane < kLanes; ++lane)
-          sums[m * kLanes + lane] = std::fma(float_weight(w.type, tile, k * kLanes + lane),
-                                             values[k], sums[m * kLanes + lane]);
+          sums[m * kLanes + lane] =
+              std::fma(float_weight(w.type, tile, (w.first_col + k) * kLanes + lane), values[k],
+                       sums[m * kLanes + lane]);
     }
     return;
   }
@@ -107,7 +108,7 @@ void multiply_tile(const PackedMatrix& w, const std::byte* tile, const std::byte
       w.type == WeightType::Q4_1 || w.type == WeightType::Q4_K || w.type == WeightType::Q5_K;
   DecodedBlock block;
   for (std::int64_t b = 0; b < w.cols / kBlock; ++b) {
-    decode(w.type, w.cols, tile, b, block);
+    decode(w.type, w.tile_cols(), tile, w.first_col / kBlock + b, block);
     for (std::int64_t m = 0; m < count; ++m)
       add_block(block, has_min, x + m * at.stride, at, b, sums + m * kLanes);
   }
@@ -117,7 +118,8 @@ void multiply_tile(const PackedMatrix& w, const std::byte* tile, const std::byte
 
 void reference_matmul(const PackedMatrix& w, const std::byte* x, std::int64_t rows,
                       const float* bias, float* out, std::int64_t out_stride, Range tiles) {
-  const std::int64_t stride = bytes_of_tile(w.type, w.cols), x_stride = row_layout(w.cols).stride;
+  const std::int64_t stride = bytes_of_tile(w.type, w.tile_cols()),
+                     x_stride = row_layout(w.cols).stride;
   float sums[kMaxRowsPerPass * kLanes];
   for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
     for (std::int64_t first = 0; first < rows; first += kMaxRowsPerPass) {

@@ -11,12 +11,16 @@ namespace {
 
 using namespace samples;
 
-std::vector<float> product(const Ops& table, const Matrix& w, const std::vector<float>& x,
+std::vector<float> product(const Ops& table, const PackedMatrix& w, const std::vector<float>& x,
                            std::int64_t rows, const float* bias = nullptr) {
   const std::vector<std::byte> packed = quantized(table, x, rows, w.cols);
   std::vector<float> out(static_cast<std::size_t>(rows * w.rows), -1.0f);
-  table.matmul(w.view(), packed.data(), rows, bias, out.data(), w.rows, {0, w.view().tiles()});
+  table.matmul(w, packed.data(), rows, bias, out.data(), w.rows, {0, w.tiles()});
   return out;
+}
+std::vector<float> product(const Ops& table, const Matrix& w, const std::vector<float>& x,
+                           std::int64_t rows, const float* bias = nullptr) {
+  return product(table, w.view(), x, rows, bias);
 }
 
 }  // namespace
@@ -37,6 +41,36 @@ TEST_CASE("matmul gives the reference's bits on every instruction set, type and 
         }
       }
     }
+  }
+}
+
+TEST_CASE("products of views of inputs sum to the whole product, and rows of a view are its rows") {
+  Random random(8);
+  const std::int64_t n = 40, k = 768, cuts[] = {0, 32, 320, 512, 736, 768};
+  for (WeightType type : kAllTypes) {
+    const Matrix w(random, type, n, k);
+    const std::vector<float> x = floats(random, 3 * k);
+    const std::vector<float> whole = product(ops(Isa::PORTABLE), w, x, 3);
+    std::vector<float> sums(whole.size());
+    for (std::size_t i = 1; i < std::size(cuts); ++i) {
+      const PackedMatrix part = cols_of(w.view(), cuts[i - 1], cuts[i]);
+      std::vector<float> x_part;
+      for (std::int64_t m = 0; m < 3; ++m)
+        x_part.insert(x_part.end(), x.begin() + m * k + cuts[i - 1], x.begin() + m * k + cuts[i]);
+      const std::vector<float> want = product(ops(Isa::PORTABLE), part, x_part, 3);
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += want[j];
+      const PackedMatrix last = rows_of(part, 32, n);
+      const std::vector<float> rows = product(ops(Isa::PORTABLE), last, x_part, 3);
+      for (std::int64_t m = 0; m < 3; ++m)
+        REQUIRE(std::equal(rows.begin() + m * 8, rows.begin() + (m + 1) * 8,
+                           want.begin() + m * n + 32));
+      for (Isa isa : supported()) {
+        INFO(name(isa) << " " << name(type) << " inputs from " << cuts[i - 1]);
+        REQUIRE(same_bits(product(ops(isa), part, x_part, 3), want));
+      }
+    }
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      REQUIRE(sums[j] == Approx(whole[j]).margin(1e-3 * std::sqrt(k)));
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weight matrices: the GGUF block types, and the tile layout the matmul reads.
 // Layout family: tiles of 16 output rows x 32 inputs with per-sub-block scales, at most 3 % more
-// bytes than the file. A tensor-parallel shard of output rows is a range of whole tiles.
+// bytes than the file. A tensor-parallel shard is a view: of output rows a range of whole tiles, of
+// inputs a range of each tile.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +26,17 @@ void dequantize_row(WeightType type, const std::byte* row, std::int64_t cols, fl
 void pack(WeightType type, std::int64_t rows, std::int64_t cols, const std::byte* file_rows,
           std::byte* packed);
 
-struct PackedMatrix {  // a view; cols is a multiple of 32 (256 for K-quants)
+struct PackedMatrix {  // a view; cols is a multiple of 32
   WeightType type = WeightType::F32;
-  std::int64_t rows = 0, cols = 0;  // outputs N, inputs K
-  const std::byte* data = nullptr;  // [tiles()] tiles
+  std::int64_t rows = 0, cols = 0;                // outputs N, inputs K
+  const std::byte* data = nullptr;                // [tiles()] tiles
+  std::int64_t first_col = 0, cols_of_tiles = 0;  // of inputs only: where in wider tiles; 0: cols
   std::int64_t tiles() const { return (rows + kTileRows - 1) / kTileRows; }
+  std::int64_t tile_cols() const { return cols_of_tiles ? cols_of_tiles : cols; }
 };
+// Outputs [begin, end) of w: begin a multiple of 16, end one too or the last.
+PackedMatrix rows_of(const PackedMatrix& w, std::int64_t begin, std::int64_t end);
+// Inputs [begin, end) of w, multiples of 32. For the matmul only: no embedding row is cut so.
+PackedMatrix cols_of(const PackedMatrix& w, std::int64_t begin, std::int64_t end);
 
 }  // namespace redline::kernels
