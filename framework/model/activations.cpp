@@ -43,8 +43,10 @@ Buffers carve(Carver& carver, const Architecture& of, const Extent& extent) {
           .gate_up = carver.floats(rows * 2 * width),
           .activated = carver.floats(rows * width),
           .wanted = carver.floats(extent.wanted * hidden),
-          .logits = carver.floats(extent.wanted * shape.vocab),
-          .chances = carver.floats(extent.workers * shape.vocab),
+          .part = carver.floats(extent.is_shard ? extent.wanted * shape.vocab : 0),
+          .parts = carver.floats(extent.is_shard ? extent.wanted * extent.vocab : 0),
+          .logits = carver.floats(extent.wanted * extent.vocab),
+          .chances = carver.floats(extent.workers * extent.vocab),
           .scratch = carver.bytes(extent.workers * extent.scratch_bytes),
           .cosine = carver.floats(extent.positions * shape.head_size / 2),
           .sine = carver.floats(extent.positions * shape.head_size / 2)};

@@ -12,11 +12,13 @@
 namespace redline::model {
 namespace {
 
-Extent extent_of(const Architecture& of, const LoadOptions& options, int workers,
-                 const kernels::Ops& ops) {
+Extent extent_of(const Architecture& of, const Shard& shard, std::int32_t vocab,
+                 const LoadOptions& options, int workers, const kernels::Ops& ops) {
   return {.rows = options.max_rows,
           .wanted = options.max_wanted > 0 ? std::min(options.max_wanted, options.max_rows)
                                            : options.max_rows,
+          .vocab = shard.rank == 0 ? vocab : 0,
+          .is_shard = shard.degree > 1,
           .positions = std::min(options.max_positions, of.shape.context),
           .workers = workers,
           .scratch_bytes =
@@ -25,11 +27,7 @@ Extent extent_of(const Architecture& of, const LoadOptions& options, int workers
               64 * 64};
 }
 
-Architecture checked(const files::Gguf& file, const parallel::Communicator& ranks,
-                     const LoadOptions& options) {
-  if (ranks.size() != 1)
-    throw InputError("tensor parallel degree " + std::to_string(ranks.size()) +
-                     ": this build runs a model on one rank; set tp: 1");
+Architecture checked(const files::Gguf& file, const LoadOptions& options) {
   if (options.max_rows < 1 || options.max_positions < 1)
     throw InputError("a forward of " + std::to_string(options.max_rows) + " rows at " +
                      std::to_string(options.max_positions) + " positions; both must be positive");
@@ -62,14 +60,17 @@ struct Decoder::Impl {
        const LoadOptions& options)
       : device(device_to_use),
         ranks(group),
-        architecture(checked(file, group, options)),
+        whole(checked(file, options)),
+        shard(shard_of(whole, group.rank(), group.size())),
+        architecture(part_of(whole, shard)),
         kv(kv_shape_of(architecture.shape, options)),
-        extent(extent_of(architecture, options, device.pool().threads(), device.ops())),
-        weights(file, architecture, options, device.pool()),
+        extent(extent_of(architecture, shard, whole.shape.vocab, options, device.pool().threads(),
+                         device.ops())),
+        weights(file, whole, shard, options, device.pool()),
         activations(architecture, extent),
         plan({static_cast<std::int32_t>(extent.rows), static_cast<std::int32_t>(extent.wanted),
-              static_cast<std::int32_t>(extent.positions), architecture.shape.vocab, kv}),
-        outputs(architecture.shape, static_cast<std::int32_t>(extent.rows), options.taps) {
+              static_cast<std::int32_t>(extent.positions), whole.shape.vocab, kv}),
+        outputs(whole.shape, static_cast<std::int32_t>(extent.rows), options.taps) {
     const std::vector<float> divisors = rope_divisors(file, architecture);
     kernels::fill_rope_table(architecture.rope_base, divisors.data(), 1.0,
                              architecture.shape.head_size, extent.positions, activations->cosine,
@@ -79,7 +80,7 @@ struct Decoder::Impl {
   const Output& forward(const Batch& batch) {
     plan.lay_out(batch);
     outputs.begin(batch);
-    const Pass pass{device, ranks, architecture, *activations, plan, extent.scratch_bytes};
+    const Pass pass = pass_of_plan();
     const Buffers& b = *activations;
     const std::int64_t hidden = architecture.shape.hidden;
     embed({plan.tokens(), static_cast<std::size_t>(plan.rows())}, b.x);
@@ -109,18 +110,24 @@ struct Decoder::Impl {
   }
 
   void head(const float* normed, std::int64_t rows, float* out) {
-    const std::int64_t hidden = architecture.shape.hidden;
-    std::byte* const quantized = activations->quantized;
-    for_rows(device, rows, hidden, [&](kernels::Range range, int) {
-      device.ops().quantize(normed, rows, hidden, quantized, range);
-    });
-    const Product product[] = {{weights.head(), nullptr, out, architecture.shape.vocab}};
-    multiply(device, product, quantized, rows);
+    if (rows > extent.rows)
+      throw Error("head: " + std::to_string(rows) + " rows, the widest is " +
+                  std::to_string(extent.rows));
+    const std::int64_t hidden = whole.shape.hidden, vocab = whole.shape.vocab;
+    for (std::int64_t row = 0; row < rows; row += extent.wanted)
+      model::head(pass_of_plan(), weights.head(), normed + row * hidden,
+                  std::min(extent.wanted, rows - row), shard.rank == 0 ? out + row * vocab : out);
+  }
+
+  Pass pass_of_plan() {
+    return {device, ranks, whole, architecture, *activations, plan, extent.scratch_bytes};
   }
 
   device::Device& device;
   parallel::Communicator& ranks;
-  Architecture architecture;
+  Architecture whole;
+  Shard shard;
+  Architecture architecture;  // of this rank
   kv::KvShape kv;
   Extent extent;
   Weights weights;
@@ -129,11 +136,16 @@ struct Decoder::Impl {
   OutputStage outputs;
 };
 
-MemoryNeed Decoder::memory_need(const files::Gguf& file, const LoadOptions& options) {
-  const Architecture of = architecture_of(file);
-  const int workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const Extent extent = extent_of(of, options, workers, kernels::ops(kernels::best()));
-  return {Weights::bytes(file, of), Activations::bytes(of, extent)};
+MemoryNeed Decoder::memory_need(const files::Gguf& file, const LoadOptions& options, int rank,
+                                int degree) {
+  const Architecture whole = architecture_of(file);
+  const Shard shard = shard_of(whole, rank, degree);
+  const Architecture part = part_of(whole, shard);
+  const int workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) / degree;
+  const Extent extent = extent_of(part, shard, whole.shape.vocab, options, std::max(1, workers),
+                                  kernels::ops(kernels::best()));
+  return {Weights::bytes(file, whole, shard), Activations::bytes(part, extent),
+          kv_shape_of(part.shape, options)};
 }
 
 Decoder::Decoder(const files::Gguf& file, device::Device& device, parallel::Communicator& ranks,
@@ -141,7 +153,7 @@ Decoder::Decoder(const files::Gguf& file, device::Device& device, parallel::Comm
     : impl_(std::make_unique<Impl>(file, device, ranks, options)) {}
 Decoder::~Decoder() = default;
 
-const Shape& Decoder::shape() const { return impl_->architecture.shape; }
+const Shape& Decoder::shape() const { return impl_->whole.shape; }
 std::int32_t Decoder::vocab() const { return shape().vocab; }
 std::int32_t Decoder::context() const { return static_cast<std::int32_t>(impl_->extent.positions); }
 std::int32_t Decoder::max_rows() const { return static_cast<std::int32_t>(impl_->extent.rows); }

@@ -24,8 +24,9 @@ struct Shape {               // of the whole model
 // InputError: an architecture or tensor type this build does not know, with the known ones.
 Shape shape_of(const files::Gguf& file);
 
-struct MemoryNeed {  // bytes, before anything is loaded
+struct MemoryNeed {  // bytes of one rank, before anything is loaded
   std::int64_t weights, activations;
+  kv::KvShape kv;  // of a page
 };
 
 struct LoadOptions {
@@ -39,7 +40,10 @@ struct LoadOptions {
 
 class Decoder final : public Forward {
  public:
-  static MemoryNeed memory_need(const files::Gguf& file, const LoadOptions& options);
+  // InputError: a degree that does not fit the model.
+  static MemoryNeed memory_need(const files::Gguf& file, const LoadOptions& options, int rank = 0,
+                                int degree = 1);
+  // The rank's shard of `ranks`, which must all be there: every call is a collective.
   Decoder(const files::Gguf& file, device::Device& device, parallel::Communicator& ranks,
           const LoadOptions& options);
   ~Decoder() override;
@@ -49,8 +53,8 @@ class Decoder final : public Forward {
   std::int32_t vocab() const override;
   std::int32_t context() const override;
   std::int32_t max_rows() const override;
-  kv::KvShape kv_shape() const override;
-  const Output& forward(const Batch& batch) override;
+  kv::KvShape kv_shape() const override;               // of this rank
+  const Output& forward(const Batch& batch) override;  // logits and summaries: on rank 0
 
   // What learned heads borrow. Rows of the embedding, [tokens, D]; logits of normed states [rows,
   // D], by the head, [rows, V]: rows <= max_rows().

@@ -87,12 +87,9 @@ void OutputStage::finish(const Pass& pass, const Batch& batch, const Weights& we
   if (count == 0) return;
   for (std::int64_t i = 0; i < count; ++i)
     std::memcpy(b.wanted + i * hidden_, b.normed + wanted[i] * hidden_, hidden_ * sizeof(float));
-  for_rows(pass.device, count, hidden_, [&](kernels::Range range, int) {
-    pass.ops().quantize(b.wanted, count, hidden_, b.quantized, range);
-  });
+  head(pass, weights.head(), b.wanted, count, b.logits);
+  if (pass.ranks.rank() != 0) return;  // rank 0 has the rows
   const std::int64_t vocab = output_.vocab;
-  const Product head[] = {{weights.head(), nullptr, b.logits, vocab}};
-  multiply(pass.device, head, b.quantized, count);
   for_rows(pass.device, count, vocab, [&](kernels::Range range, int worker) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::span<const float> row(b.logits + i * vocab, vocab);

@@ -15,7 +15,8 @@ namespace redline::model {
 struct Pass {
   device::Device& device;
   parallel::Communicator& ranks;
-  const Architecture& architecture;
+  const Architecture& whole;         // the model
+  const Architecture& architecture;  // as this rank computes it
   const Buffers& buffers;
   const RowPlan& plan;
   std::int64_t scratch_bytes;  // of attention, a worker
@@ -47,6 +48,10 @@ void multiply(device::Device& device, std::span<const Product> products, const s
 
 // x += delta of the block before (null: none), then normed, then quantised for the next products.
 void norm_and_quantize(const Pass& pass, const float* delta, const std::vector<float>& weight);
+
+// Logits of normed rows [rows, D], rows <= W, made whole on rank 0: out [rows, V] there.
+void head(const Pass& pass, const kernels::PackedMatrix& weight, const float* normed,
+          std::int64_t rows, float* out);
 
 // Each leaves in buffers.delta what is to be added to the residual stream.
 void attention_block(const Pass& pass, const LayerWeights& layer, const float* delta);

@@ -11,41 +11,57 @@ std::vector<std::string> matrices_of(const files::Gguf& file, const Architecture
   return names;
 }
 
-LayerWeights layer_of(const files::Gguf& file, const WeightCache& cache, std::int32_t index) {
+std::vector<float> slice(const std::vector<float>& values, const Part& part) {
+  if (values.empty()) return {};
+  return {values.begin() + part.begin, values.begin() + part.end};
+}
+
+// Column split of q, k, v, gate and up, row split of o and down: a rank's o and down give a part of
+// the sum that the ranks make together, and one of them adds the bias.
+LayerWeights layer_of(const files::Gguf& file, const WeightCache& cache, const Shard& shard,
+                      std::int32_t index) {
   const std::string at = "blk." + std::to_string(index) + ".";
   const auto vector = [&](const char* name) { return vector_of(file, at + name); };
-  const auto matrix = [&](const char* name) { return cache.matrix(at + name); };
+  const auto outputs = [&](const char* name, const Part& part) {
+    return kernels::rows_of(cache.matrix(at + name), part.begin, part.end);
+  };
+  const auto inputs = [&](const char* name, const Part& part) {
+    return kernels::cols_of(cache.matrix(at + name), part.begin, part.end);
+  };
   return {.attention_norm = vector("attn_norm.weight"),
           .feed_forward_norm = vector("ffn_norm.weight"),
-          .q_bias = vector("attn_q.bias"),
-          .k_bias = vector("attn_k.bias"),
-          .v_bias = vector("attn_v.bias"),
-          .o_bias = vector("attn_output.bias"),
-          .q = matrix("attn_q.weight"),
-          .k = matrix("attn_k.weight"),
-          .v = matrix("attn_v.weight"),
-          .o = matrix("attn_output.weight"),
-          .gate = matrix("ffn_gate.weight"),
-          .up = matrix("ffn_up.weight"),
-          .down = matrix("ffn_down.weight")};
+          .q_bias = slice(vector("attn_q.bias"), shard.q),
+          .k_bias = slice(vector("attn_k.bias"), shard.kv),
+          .v_bias = slice(vector("attn_v.bias"), shard.kv),
+          .o_bias = shard.rank == 0 ? vector("attn_output.bias") : std::vector<float>{},
+          .q = outputs("attn_q.weight", shard.q),
+          .k = outputs("attn_k.weight", shard.kv),
+          .v = outputs("attn_v.weight", shard.kv),
+          .o = inputs("attn_output.weight", shard.q),
+          .gate = outputs("ffn_gate.weight", shard.feed_forward),
+          .up = outputs("ffn_up.weight", shard.feed_forward),
+          .down = inputs("ffn_down.weight", shard.feed_forward)};
 }
 
 }  // namespace
 
-Weights::Weights(const files::Gguf& file, const Architecture& architecture,
+Weights::Weights(const files::Gguf& file, const Architecture& whole, const Shard& shard,
                  const LoadOptions& options, device::WorkerPool& pool)
-    : cache_(file, matrices_of(file, architecture), options.cache_folder / "weights", pool,
+    : cache_(file, matrices_of(file, whole), options.cache_folder / "weights", pool,
              options.progress),
       embedding_(cache_.matrix("token_embd.weight")),
-      head_(file.find_tensor("output.weight") ? cache_.matrix("output.weight") : embedding_),
+      head_(kernels::rows_of(
+          file.find_tensor("output.weight") ? cache_.matrix("output.weight") : embedding_,
+          shard.vocab.begin, shard.vocab.end)),
       final_norm_(vector_of(file, "output_norm.weight")) {
-  for (std::int32_t i = 0; i < architecture.shape.layers; ++i)
-    layers_.push_back(layer_of(file, cache_, i));
+  for (std::int32_t i = 0; i < whole.shape.layers; ++i)
+    layers_.push_back(layer_of(file, cache_, shard, i));
 }
 
-std::int64_t Weights::bytes(const files::Gguf& file, const Architecture& architecture) {
+std::int64_t Weights::bytes(const files::Gguf& file, const Architecture& whole,
+                            const Shard& shard) {
   std::int64_t bytes = 0;
-  for (const TensorSpec& spec : tensors_of(architecture)) {
+  for (const TensorSpec& spec : tensors_of(part_of(whole, shard))) {
     const files::Tensor* tensor = file.find_tensor(spec.name);
     if (!tensor) continue;
     bytes += spec.is_matrix ? kernels::packed_bytes(weight_type(tensor->type), spec.rows, spec.cols)

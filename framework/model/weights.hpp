@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of one decoder: matrices in the shared mapping, vectors in memory of their own.
+// The weights of one rank: views of the matrices in the shared mapping, vectors in memory of their
+// own.
 #pragma once
 #include <vector>
 
-#include "model/architecture.hpp"
+#include "model/shard.hpp"
 #include "model/weight_cache.hpp"
 
 namespace redline::model {
@@ -16,14 +17,15 @@ struct LayerWeights {
 
 class Weights {
  public:
-  Weights(const files::Gguf& file, const Architecture& architecture, const LoadOptions& options,
-          device::WorkerPool& pool);
-  static std::int64_t bytes(const files::Gguf& file, const Architecture& architecture);
+  Weights(const files::Gguf& file, const Architecture& whole, const Shard& shard,
+          const LoadOptions& options, device::WorkerPool& pool);
+  // Of one rank. The embedding, which all ranks read from one mapping, counts in equal parts.
+  static std::int64_t bytes(const files::Gguf& file, const Architecture& whole, const Shard& shard);
 
-  const kernels::PackedMatrix& embedding() const { return embedding_; }  // [V, D]
-  const kernels::PackedMatrix& head() const { return head_; }            // the embedding when tied
-  const std::vector<float>& final_norm() const { return final_norm_; }   // [D]
-  const std::vector<LayerWeights>& layers() const { return layers_; }    // [L]
+  const kernels::PackedMatrix& embedding() const { return embedding_; }  // [V, D], whole
+  const kernels::PackedMatrix& head() const { return head_; }  // of the embedding when tied
+  const std::vector<float>& final_norm() const { return final_norm_; }  // [D]
+  const std::vector<LayerWeights>& layers() const { return layers_; }   // [L]
 
  private:
   WeightCache cache_;
