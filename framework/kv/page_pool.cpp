@@ -38,8 +38,9 @@ struct PagePool::Impl {
 
 PagePool::PagePool(KvShape shape, std::int32_t pages, bool guard)
     : shape_(shape), impl_(std::make_unique<Impl>()) {
-  if (shape.layers <= 0 || shape.kv_heads <= 0 || shape.head_size <= 0 ||
-      shape.feature_floats < 0 || pages < 0)
+  // A learned head without attention has no layers, and perhaps nothing to keep.
+  const bool has_size = shape.kv_heads > 0 && shape.head_size > 0;
+  if (shape.layers < 0 || (shape.layers > 0 && !has_size) || shape.feature_floats < 0 || pages < 0)
     throw Error("page pool: " + std::to_string(pages) + " pages of " +
                 std::to_string(shape.layers) + " layers, " + std::to_string(shape.kv_heads) +
                 " kv heads, head size " + std::to_string(shape.head_size) + ", " +
@@ -139,7 +140,8 @@ void PagePool::copy_slot(const SlotCopy& copy) {
   const std::int64_t slot_bytes = std::int64_t{2} * shape_.head_size;
   const std::int64_t blocks = std::int64_t{shape_.layers} * 2 * shape_.kv_heads;
   for (std::int64_t i = 0; i < blocks; ++i) copy_of(i * kPageTokens * slot_bytes, slot_bytes);
-  copy_of(shape_.features_offset(), std::int64_t{4} * shape_.feature_floats);
+  if (shape_.feature_floats > 0)
+    copy_of(shape_.features_offset(), std::int64_t{4} * shape_.feature_floats);
   if (impl_->observer) impl_->observer(copy);
 }
 
