@@ -70,6 +70,20 @@ TEST_CASE("A draft rejected across a page boundary returns the free count to its
   CHECK(cache.tokens() == 16);
 }
 
+TEST_CASE("Root and whole draft lie in reserved pages: 16n - 1 tokens and a draft of 4") {
+  PagePool pool(kv::kIdentityShape, 4, true);
+  Cache cache(pool);
+  append(cache, 31);
+  auto lease = Lease::reserve(cache, 1 + 4);
+  REQUIRE(lease);
+  REQUIRE(cache.pages().size() == 3);
+  for (std::int32_t slot = 31; slot < 36; ++slot) SlotIdentity::write(cache, slot, slot);
+  CHECK(pool.guards_intact());
+  lease->commit(std::vector<std::int32_t>{31, 32});
+  CHECK(contents(cache).back() == 32);
+  CHECK(pool.guards_intact());
+}
+
 TEST_CASE("A commit moves the kept slots right behind the committed tokens, over page borders") {
   PagePool pool(kv::kIdentityShape, 8, true);
   Cache cache(pool);

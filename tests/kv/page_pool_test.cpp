@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kv/page_pool.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <set>
@@ -105,7 +106,24 @@ TEST_CASE("An empty pool gives nothing and a senseless shape is an error") {
   PagePool pool(kShape, 0);
   std::vector<PageId> out;
   CHECK_FALSE(pool.take(1, out));
-  CHECK_THROWS_AS(PagePool(KvShape{0, 1, 8}, 1), Error);
+  CHECK_THROWS_AS(PagePool(KvShape{-1, 1, 8}, 1), Error);
+  CHECK_THROWS_AS(PagePool(KvShape{1, 0, 8}, 1), Error);
+  CHECK_THROWS_AS(PagePool(KvShape{1, 1, 0}, 1), Error);
   CHECK_THROWS_AS(PagePool(KvShape{1, 1, 8, -1}, 1), Error);
   CHECK_THROWS_AS(PagePool(kShape, -1), Error);
+}
+
+TEST_CASE("A head without layers has pages of features, or of nothing") {
+  for (const std::int32_t floats : {0, 3}) {
+    PagePool pool({.feature_floats = floats}, 2);
+    std::vector<PageId> out;
+    REQUIRE(pool.take(2, out));
+    std::fill_n(pool.data(out[0]), pool.shape().page_bytes(), std::byte{7});
+    pool.copy_slot({.from_page = out[0], .to_page = out[1], .from = 2, .to = 5});
+    if (floats == 0) continue;
+    const std::byte* slot = pool.data(out[1]) + pool.shape().feature_offset(5);
+    CHECK(slot[0] == std::byte{7});
+    CHECK(slot[11] == std::byte{7});
+    CHECK(slot[12] == std::byte{0});
+  }
 }

@@ -234,6 +234,18 @@ TEST_CASE("Clearing forgets every prefix and takes no page from a cache") {
   CHECK(pool.obtainable() == 8);
 }
 
+TEST_CASE("A pool that outlives its prefix cache has all pages, and takes another") {
+  PagePool pool(kv::kIdentityShape, 2, true);
+  for (int i = 0; i < 3; ++i) {
+    PrefixCache prefixes(pool);
+    run(pool, prefixes, tokens_from(0, 32));
+    CHECK(pool.available() == 0);
+  }
+  Cache cache(pool);
+  CHECK_FALSE(Lease::reserve(cache, 33));
+  CHECK(pool.obtainable() == 2);
+}
+
 TEST_CASE("A prefix cache refuses other pools, used caches and texts that are not the cache's") {
   PagePool pool(kv::kIdentityShape, 8, true), other(kv::kIdentityShape, 8);
   PrefixCache prefixes(pool);
