@@ -43,12 +43,16 @@ bool Subject::is_lossless() const {
   return listing_.kind != Kind::RULE || rule_contract().claim != Claim::APPROXIMATE;
 }
 
-// The rule that shows a lie of the drafter: one that reads rows if there are any.
 Choice Subject::partner_rule() const {
   if (listing_.kind != Kind::DRAFTER) return {"accept_ratio"};
   const DrafterContract contract = drafter_contract();
   if (!contract.emits.row) return {"accept_match"};
   return {contract.shape == Shape::CHAIN ? "accept_ratio" : "accept_multiround"};
+}
+
+Choice Subject::partner_drafter() const {
+  const bool couples = listing_.kind == Kind::RULE && rule_contract().reads.coupled;
+  return {"draft_model", {{"model", "draft"}, {"method", couples ? "coupled" : "sample"}}};
 }
 
 Case Subject::place(const Pair& tables, const std::string& shape, const std::string& method) const {

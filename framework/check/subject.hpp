@@ -24,6 +24,10 @@ class Subject {
   RuleContract rule_contract() const;  // of a rule
   DrafterContract drafter_contract() const;
 
+  // The rule that shows a lie of a drafter: one that reads rows if there are any.
+  Choice partner_rule() const;
+  Choice partner_drafter() const;  // of a rule: a chain of what it reads
+
   // The plugin with partners that fit it, on a chain of drafted tokens or, for a rule, any shape.
   Case place(const Pair& tables, const std::string& shape = "1;1",
              const std::string& method = "iid") const;
@@ -33,7 +37,6 @@ class Subject {
  private:
   template <class T>
   std::unique_ptr<T> make() const;
-  Choice partner_rule() const;
   const plugin::Registry& registry_;
   plugin::Listing listing_;
   std::map<std::string, std::string> values_;

@@ -109,6 +109,19 @@ Result load(const std::string& file) {
               std::chrono::seconds(10))};
 }
 
+int on_model(const CheckOptions& options, const std::map<std::string, std::string>& values) {
+  const std::vector<fs::path> files(is_file(options.plugin) ? 1 : 0, options.plugin);
+  const plugin::Registry registry(files, {});
+  const std::vector<plugin::Listing> listings = chosen(registry, options.plugin);
+  check_taken(values, listings);
+  CheckModelOptions asked = options.on_model;
+  asked.json = options.json;
+  int code = 0;
+  for (const plugin::Listing& l : listings)
+    if (code == 0) code = check_model(registry, l, taken(values, l), asked);
+  return code;
+}
+
 }  // namespace
 
 int check(const CheckOptions& options) {
@@ -119,6 +132,8 @@ int check(const CheckOptions& options) {
       throw InputError(options.plugin + " does not exist; name a plugin file or a plugin");
     results.push_back(load(options.plugin));
   }
+  if (!options.on_model.model.empty() && (results.empty() || results.front().holds()))
+    return on_model(options, values);
   if (results.empty() || results.front().holds()) {
     const std::vector<fs::path> files(results.size(), options.plugin);
     const plugin::Registry registry(files, {});

@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "redline/check_model.hpp"
+
 namespace redline::tool {
 
 struct CheckOptions {
   std::string plugin;               // a file, or a name that the search path has
   std::vector<std::string> values;  // parameter=value
   bool json = false;
+  CheckModelOptions on_model;  // with a model: its text is checked, not the suite run
 };
 int check(const CheckOptions& options);  // 1 when a check failed
 

@@ -75,16 +75,44 @@ void add_cell(CLI::App& app, int& code) {
   command->callback([options, &code] { code = redline::tool::cell(*options); });
 }
 
+void add_check_on_model(CLI::App& command, redline::tool::CheckModelOptions& options) {
+  constexpr const char* kGroup = "on a model, instead of the suite";
+  auto* model =
+      command.add_option("--model", options.model, "a GGUF file, a known name, or tiny: generated");
+  const auto add = [&](const char* flag, auto& value, const char* about) {
+    return command.add_option(flag, value, about)->needs(model)->group(kGroup);
+  };
+  model->group(kGroup);
+  add("--draft", options.draft, "the draft model; n-grams are drafted without one");
+  add("--drafter", options.drafter, "\"NAME key=value ...\": instead of a chain of 4");
+  add("--tokens", options.tokens, "to emit")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+  add("--temperature", options.temperature, "0: each text must equal plain decoding's")
+      ->check(CLI::Range(0., 10.))
+      ->capture_default_str();
+  add("--seed", options.seed, "of all chance")->capture_default_str();
+  add("--text-tokens", options.text_tokens, "of one text")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  add("--data", options.data, "JSON lines of prompts; random ids without it");
+  add("--threads", options.threads, "0: one a core")->check(CLI::Range(0, 1024));
+  add("--state", options.state, "the file to go on from; check-PLUGIN.json without it");
+  command.add_flag("--resume", options.resume, "go on with a check that was stopped")
+      ->needs(model)
+      ->group(kGroup);
+}
+
 void add_check(CLI::App& app, int& code) {
   auto options = std::make_shared<redline::tool::CheckOptions>();
   CLI::App* command = app.add_subcommand("check", "whether a plugin keeps what it promises");
   command->footer(
       "examples: redline check accept_ratio\n"
-      "          redline check ./my_rule.so --set l=0.5");
+      "          redline check ./my_rule.so --set l=0.5\n"
+      "          redline check accept_ratio --model tiny --tokens 20000");
   command->add_option("plugin", options->plugin, "a plugin file, or a plugin's name")->required();
   command->add_option("--set", options->values, "parameter=value; repeatable")
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "one JSON list, an object a check");
+  add_check_on_model(*command, options->on_model);
   command->callback([options, &code] { code = redline::tool::check(*options); });
 }
 

@@ -8,30 +8,12 @@
 #include "engine/engine.hpp"
 #include "files/sha256.hpp"
 #include "model/tiny_model.hpp"
+#include "redline/scratch_folder.hpp"
 
 namespace redline::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {  // of this process; gone with it
- public:
-  Folder() : path_(fs::temp_directory_path() / "redline-signature-XXXXXX") {
-    std::string name = path_.string();
-    if (!mkdtemp(name.data()))
-      throw DeviceError("signature: cannot make a folder in " + path_.parent_path().string());
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;  // it owns the folder
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 struct Strategy {
   const char* name;
@@ -61,7 +43,7 @@ struct Pair {
 constexpr Pair kPairs[] = {{"llama", files::TensorType::Q4_K, files::TensorType::Q8_0},
                            {"qwen2", files::TensorType::Q6_K, files::TensorType::Q5_0}};
 
-std::string write_model(const Folder& folder, const Pair& pair, bool draft) {
+std::string write_model(const ScratchFolder& folder, const Pair& pair, bool draft) {
   const fs::path path =
       folder.path() / (std::string(pair.architecture) + (draft ? "-draft" : "") + ".gguf");
   model::TinySpec spec;
@@ -94,7 +76,7 @@ std::vector<Token> emitted(const engine::Settings& settings, const plugin::Regis
 
 int signature(const SignatureOptions& options) {
   const plugin::Registry registry({}, {});
-  const Folder folder;
+  const ScratchFolder folder;
   std::vector<Token> all;
   for (const Pair& pair : kPairs) {
     engine::Settings settings;
