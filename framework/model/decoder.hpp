@@ -26,7 +26,7 @@ Shape shape_of(const files::Gguf& file);
 
 struct MemoryNeed {  // bytes of one rank, before anything is loaded
   std::int64_t weights, activations;
-  kv::KvShape kv;  // of a page
+  kv::KvShape kv = {};  // of a page
 };
 
 struct LoadOptions {

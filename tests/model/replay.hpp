@@ -58,7 +58,7 @@ inline void keep_logits(const Output& output, std::size_t begin, std::size_t cou
     trail.logits.emplace_back(output.logits[i].begin(), output.logits[i].end());
 }
 
-inline void append_chain(Decoder& decoder, kv::Cache& cache, std::span<const Token> ids,
+inline void append_chain(Forward& decoder, kv::Cache& cache, std::span<const Token> ids,
                          Trail& trail) {
   auto lease = kv::Lease::reserve(cache, static_cast<std::int32_t>(ids.size()));
   Batch batch{.rows = chain_rows(ids, lease->first_slot()), .tail = {}, .segments = {}, .taps = {}};
@@ -69,7 +69,39 @@ inline void append_chain(Decoder& decoder, kv::Cache& cache, std::span<const Tok
   lease->commit(slots);
 }
 
-inline Trail in_chunks(Decoder& decoder, kv::PagePool& pool, std::span<const Token> ids,
+// On a tree: before every node of the path stand `decoys` that are not on it. The path is
+// committed.
+inline void append_tree(Forward& decoder, kv::Cache& cache, std::span<const Token> ids,
+                        std::int32_t decoys, Trail& trail) {
+  const auto prefix = cache.tokens(), depth = static_cast<std::int32_t>(ids.size());
+  auto lease = kv::Lease::reserve(cache, depth * (1 + decoys));
+  Batch batch;
+  std::vector<std::int32_t> path;
+  const auto add = [&](Token token, std::int32_t level) {
+    const auto slot = prefix + static_cast<std::int32_t>(batch.rows.size());
+    const auto begin = static_cast<std::int32_t>(batch.tail.size());
+    batch.tail.insert(batch.tail.end(), path.begin(), path.begin() + level);
+    batch.tail.push_back(slot);
+    batch.rows.push_back({.token = token,
+                          .position = prefix + level,
+                          .slot = slot,
+                          .prefix = prefix,
+                          .tail_begin = begin,
+                          .tail_end = static_cast<std::int32_t>(batch.tail.size()),
+                          .want = Want::ROW});
+    return slot;
+  };
+  for (std::int32_t level = 0; level < depth; ++level) {
+    for (std::int32_t i = 0; i < decoys; ++i) add((ids[level] + 1 + i) % decoder.vocab(), level);
+    path.push_back(add(ids[level], level));
+  }
+  batch.segments.push_back({&cache, 0, lease->rows()});
+  const Output& output = decoder.forward(batch);
+  for (const std::int32_t slot : path) keep_logits(output, slot - prefix, 1, trail);
+  lease->commit(path);
+}
+
+inline Trail in_chunks(Forward& decoder, kv::PagePool& pool, std::span<const Token> ids,
                        std::size_t chunk) {
   kv::Cache cache(pool);
   Trail trail;

@@ -28,39 +28,14 @@ class ShuffledPool {
   kv::PagePool pool;
 };
 
-// The last rows of ids on a tree: after every node of the path stand nodes that are not on it. The
-// kept slots are committed.
+// The last rows of ids on a tree. The kept slots are committed.
 Trail on_tree(Decoder& decoder, kv::PagePool& pool, std::span<const Token> ids, std::int32_t depth,
               std::int32_t decoys) {
   kv::Cache cache(pool);
   Trail trail;
-  const auto prefix = static_cast<std::int32_t>(ids.size()) - depth;
+  const auto prefix = ids.size() - static_cast<std::size_t>(depth);
   append_chain(decoder, cache, ids.first(prefix), trail);
-  auto lease = kv::Lease::reserve(cache, depth * (1 + decoys));
-  Batch batch;
-  std::vector<std::int32_t> path;
-  const auto add = [&](Token token, std::int32_t level) {
-    const auto slot = prefix + static_cast<std::int32_t>(batch.rows.size());
-    const auto begin = static_cast<std::int32_t>(batch.tail.size());
-    batch.tail.insert(batch.tail.end(), path.begin(), path.begin() + level);
-    batch.tail.push_back(slot);
-    batch.rows.push_back({.token = token,
-                          .position = prefix + level,
-                          .slot = slot,
-                          .prefix = prefix,
-                          .tail_begin = begin,
-                          .tail_end = static_cast<std::int32_t>(batch.tail.size()),
-                          .want = Want::ROW});
-    return slot;
-  };
-  for (std::int32_t level = 0; level < depth; ++level) {
-    for (std::int32_t i = 0; i < decoys; ++i) add((ids[level] + 1 + i) % decoder.vocab(), level);
-    path.push_back(add(ids[prefix + level], level));
-  }
-  batch.segments.push_back({&cache, 0, lease->rows()});
-  const Output& output = decoder.forward(batch);
-  for (const std::int32_t slot : path) keep_logits(output, slot - prefix, 1, trail);
-  lease->commit(path);
+  append_tree(decoder, cache, ids.subspan(prefix), decoys, trail);
   keep_stored(cache, trail);
   return trail;
 }
