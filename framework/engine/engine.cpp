@@ -2,17 +2,17 @@
 #include "engine/engine.hpp"
 
 #include "engine/engine_host.hpp"
-#include "engine/run.hpp"
+#include "engine/loop.hpp"
 #include "files/model_store.hpp"
-#include "step/step.hpp"
 
 namespace redline::engine {
 namespace {
 
-// A sequence at its longest and the widest draft a forward takes: no step runs out of pages.
-std::int32_t pages_for(const Settings& s) {
-  const std::int32_t each = (s.max_model_len + s.rows_per_step) / kv::kPageTokens + 1;
-  return each * s.max_num_seqs;
+constexpr std::int64_t kTraceQueueBytes = 64 << 20;
+
+// A sequence at its longest and the widest draft a forward takes.
+std::int32_t pages_of_one(const Settings& s) {
+  return (s.max_model_len + s.rows_per_step) / kv::kPageTokens + 1;
 }
 
 std::string_view claim_text(Claim claim) {
@@ -28,13 +28,19 @@ std::string_view claim_text(Claim claim) {
 }
 
 void check(const Settings& s, const model::Shape& target) {
-  if (s.max_num_seqs != 1)
-    throw InputError("engine.max_num_seqs is " + std::to_string(s.max_num_seqs) +
-                     ", this engine runs 1 sequence at a time; set it to 1");
+  const auto refuse = [](const std::string& key, std::int64_t value, const std::string& why) {
+    throw InputError("engine." + key + " is " + std::to_string(value) + ", " + why);
+  };
+  if (s.max_num_seqs < 1) refuse("max_num_seqs", s.max_num_seqs, "must be at least 1");
+  if (s.rows_per_step < 1) refuse("rows_per_step", s.rows_per_step, "must be at least 1");
   if (s.max_model_len > target.context)
-    throw InputError("engine.max_model_len is " + std::to_string(s.max_model_len) +
-                     ", the target was trained for " + std::to_string(target.context) +
-                     " tokens; lower max_model_len");
+    refuse("max_model_len", s.max_model_len,
+           "the target was trained for " + std::to_string(target.context) +
+               " tokens; lower max_model_len");
+  if (s.kv_pages != 0 && s.kv_pages < pages_of_one(s))
+    refuse("kv_pages", s.kv_pages,
+           "one sequence of max_model_len with the widest draft takes " +
+               std::to_string(pages_of_one(s)) + " pages; raise kv_pages or lower max_model_len");
 }
 
 }  // namespace
@@ -47,9 +53,12 @@ struct Engine::Impl {
         shape(model::shape_of(target_file)),
         tokenizer(target_file),
         device(device::Device::open(s.device, s.threads, s.isa)),
-        host(registry, shape, tokenizer) {}
+        host(registry, shape, tokenizer),
+        strategies(registry, host, device->ops()) {}
 
   void make_plugins();
+  std::int64_t fixed_bytes() const;
+  std::int64_t page_bytes() const;
   void plan_memory();
   void load(const Say& say);
   model::LoadOptions load_options() const;
@@ -62,29 +71,22 @@ struct Engine::Impl {
   std::unique_ptr<device::Device> device;
   parallel::Solo ranks;
   EngineHost host;
-  std::unique_ptr<Drafter> drafter;
-  std::unique_ptr<AcceptanceRule> rule;
-  std::unique_ptr<DraftLength> length;
-  std::unique_ptr<step::Chain> chain;
+  Strategies strategies;
+  std::int32_t pages = 0;  // of each pool
   MemoryPlan plan;
   std::unique_ptr<model::Decoder> target;
   std::unique_ptr<kv::PagePool> pool;
+  std::unique_ptr<kv::PrefixCache> prefixes;
   std::unique_ptr<step::Step> step;
-  step::Match match = step::Match::AS_IS;
-  std::uint64_t batches = 0;
+  std::unique_ptr<Loop> loop;
 };
 
 // Plugins come before weights: what they open decides what is planned.
 void Engine::Impl::make_plugins() {
   const Settings& s = settings;
-  drafter = registry.make<Drafter>(s.draft.name, s.draft.arguments, host);
-  rule = registry.make<AcceptanceRule>(s.accept.name, s.accept.arguments, host);
-  length = registry.make<DraftLength>(s.length.name, s.length.arguments, host);
-  std::vector<std::unique_ptr<Sampler>> links;
-  for (const PluginChoice& link : s.sampler)
-    links.push_back(registry.make<Sampler>(link.name, link.arguments, host));
-  chain = std::make_unique<step::Chain>(std::move(links), device->ops());
-  match = step::match(*drafter, *rule);
+  strategies.keep({s.draft, s.accept, s.length, s.sampler}, s.drafters);
+  host.seal();
+  strategies.match();  // a pair that may not be joined is refused before anything is loaded
 }
 
 model::LoadOptions Engine::Impl::load_options() const {
@@ -96,7 +98,34 @@ model::LoadOptions Engine::Impl::load_options() const {
   return options;
 }
 
+// What is taken whatever the number of pages.
+std::int64_t Engine::Impl::fixed_bytes() const {
+  std::int64_t bytes = kTraceQueueBytes;
+  const auto add = [&](const files::Gguf& file) {
+    const auto need = model::Decoder::memory_need(file, load_options());
+    bytes += need.weights + need.activations;
+  };
+  add(target_file);
+  for (const auto& draft : host.models()) add(draft->file());
+  return bytes;
+}
+
+std::int64_t Engine::Impl::page_bytes() const {
+  std::int64_t bytes = shape.kv().page_bytes();
+  for (const auto& draft : host.models()) bytes += draft->shape().kv().page_bytes();
+  return bytes;
+}
+
+// Pages of target and drafts run out together: each pool has as many.
 void Engine::Impl::plan_memory() {
+  plan.available_bytes = available_memory_bytes();
+  plan.limit_bytes = static_cast<std::int64_t>(static_cast<double>(plan.available_bytes) *
+                                               settings.memory_utilization);
+  const std::int32_t least = pages_of_one(settings), wanted = least * settings.max_num_seqs;
+  const std::int64_t fit = (plan.limit_bytes - fixed_bytes()) / page_bytes();
+  pages = settings.kv_pages > 0
+              ? settings.kv_pages
+              : static_cast<std::int32_t>(std::clamp<std::int64_t>(fit, least, wanted));
   const auto add = [this](std::string what, std::int64_t bytes) {
     plan.items.push_back({std::move(what), bytes});
     plan.total_bytes += bytes;
@@ -105,16 +134,12 @@ void Engine::Impl::plan_memory() {
                              const model::Shape& of) {
     const auto need = model::Decoder::memory_need(file, load_options());
     add(who + " weights", need.weights);
-    add(who + " KV, " + std::to_string(pages_for(settings)) + " pages of 16",
-        pages_for(settings) * of.kv().page_bytes());
+    add(who + " KV, " + std::to_string(pages) + " pages of 16", pages * of.kv().page_bytes());
     add(who + " activations", need.activations);
   };
   add_model("target", target_file, shape);
   for (const auto& draft : host.models()) add_model("draft", draft->file(), draft->shape());
-  add("trace queue", 64 << 20);
-  plan.available_bytes = available_memory_bytes();
-  plan.limit_bytes = static_cast<std::int64_t>(static_cast<double>(plan.available_bytes) *
-                                               settings.memory_utilization);
+  add("trace queue", kTraceQueueBytes);
 }
 
 void Engine::Impl::load(const Say& say) {
@@ -126,17 +151,17 @@ void Engine::Impl::load(const Say& say) {
   };
   report("target");
   target = std::make_unique<model::Decoder>(target_file, *device, ranks, context.load);
-  pool = std::make_unique<kv::PagePool>(target->kv_shape(), pages_for(settings));
-  std::vector<step::DraftModel*> drafts;
+  pool = std::make_unique<kv::PagePool>(target->kv_shape(), pages);
+  if (settings.prefix_cache) prefixes = std::make_unique<kv::PrefixCache>(*pool);
   for (const auto& draft : host.models()) {
     report("draft");
-    draft->load(context, pages_for(settings), shape.vocab, *chain,
-                settings.trace_level >= trace::Level::CHOSEN);
-    drafts.push_back(&draft->draft());
+    draft->load(context, pages, shape.vocab, settings.trace_level >= trace::Level::CHOSEN,
+                settings.prefix_cache);
   }
-  step = std::make_unique<step::Step>(*target, step::Strategy{*drafter, *rule, *length, *chain},
-                                      std::move(drafts), settings.trace_level, settings.trace_topk,
+  step = std::make_unique<step::Step>(*target, settings.trace_level, settings.trace_topk,
                                       device->ops());
+  loop = std::make_unique<Loop>(
+      LoopNeeds{*step, *pool, prefixes.get(), settings.max_num_seqs, settings.rows_per_step});
 }
 
 Engine::Engine(const Settings& settings, const plugin::Registry& registry, const Say& say)
@@ -162,7 +187,7 @@ Engine::~Engine() = default;
 
 const text::Tokenizer& Engine::tokenizer() const { return impl_->tokenizer; }
 const MemoryPlan& Engine::memory() const { return impl_->plan; }
-bool Engine::downgraded() const { return impl_->match == step::Match::DOWNGRADE; }
+bool Engine::downgraded() const { return impl_->strategies.match() == step::Match::DOWNGRADE; }
 std::string Engine::isa() const { return std::string(kernels::name(impl_->device->ops().isa)); }
 std::int32_t Engine::vocab() const { return impl_->shape.vocab; }
 
@@ -175,7 +200,7 @@ std::vector<PluginFact> Engine::plugins() const {
   };
   const Settings& s = impl_->settings;
   add(Kind::DRAFTER, "draft", s.draft, "");
-  add(Kind::RULE, "accept", s.accept, std::string(claim_text(impl_->rule->contract().claim)));
+  add(Kind::RULE, "accept", s.accept, std::string(claim_text(impl_->strategies.claim())));
   add(Kind::LENGTH, "length", s.length, "");
   for (std::size_t k = 0; k < s.sampler.size(); ++k)
     add(Kind::SAMPLER, "sampler_" + std::to_string(k), s.sampler[k], "");
@@ -215,17 +240,30 @@ std::vector<trace::Attributes> Engine::attributes() const {
   return groups;
 }
 
-Result Engine::run(const Request& request, trace::Sink& sink,
-                   const std::function<void(std::span<const Token>)>& on_tokens,
-                   const std::function<bool()>& cancelled) {
-  Run run{request,
-          impl_->tokenizer,
-          *impl_->step,
-          *impl_->pool,
-          impl_->settings.max_model_len,
-          impl_->batches,
-          sink};
-  return run.finish(on_tokens, cancelled);
+void Engine::submit(Request request, Listener listener) {
+  Decoding wanted = request.decoding;
+  if (request.min_tokens > 0) {
+    if (!wanted.sampler) wanted.sampler = impl_->settings.sampler;
+    wanted.sampler->push_back(
+        {"sample_min_tokens", {{"n", std::to_string(request.min_tokens), "min_tokens"}}});
+  }
+  impl_->loop->add(std::make_unique<Active>(std::move(request), std::move(listener),
+                                            impl_->strategies.plan(wanted), impl_->tokenizer,
+                                            impl_->settings.max_model_len));
+}
+
+bool Engine::cancel(std::uint64_t request_key) { return impl_->loop->cancel(request_key); }
+bool Engine::iterate(trace::Sink& sink) { return impl_->loop->iterate(sink); }
+std::int32_t Engine::free_pages() const { return impl_->pool->obtainable(); }
+
+Result Engine::run(Request request, trace::Sink& sink,
+                   std::function<void(std::span<const Token>)> on_tokens,
+                   std::function<bool()> cancelled) {
+  std::optional<Result> result;
+  submit(std::move(request), {std::move(on_tokens), std::move(cancelled),
+                              [&](Result mine) { result = std::move(mine); }});
+  while (!result) iterate(sink);
+  return std::move(*result);
 }
 
 }  // namespace redline::engine

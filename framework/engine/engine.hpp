@@ -2,31 +2,28 @@
 // Models, caches and plugins of one run, and the loop that takes requests through them.
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/active.hpp"
 #include "engine/memory_plan.hpp"
-#include "engine/request.hpp"
 #include "plugin/registry.hpp"
 #include "text/tokenizer.hpp"
 #include "trace/sink.hpp"
 
 namespace redline::engine {
 
-struct PluginChoice {
-  std::string name;
-  plugin::Arguments arguments;
-};
-
 struct Settings {
   std::string target;  // name or path
   PluginChoice draft{"draft_none", {}}, accept{"accept_match", {}}, length{"length_fixed", {}};
   std::vector<PluginChoice> sampler{{"sample_temperature", {{"t", "0", "default"}}}};
-  std::string device = "cpu", isa;  // isa "": the best of this machine
-  std::int32_t threads = 0;         // 0: one a core
+  std::string device = "cpu", isa;     // isa "": the best of this machine
+  std::int32_t threads = 0;            // 0: one a core
+  std::vector<PluginChoice> drafters;  // others that requests may name: their models are loaded
   std::int32_t max_model_len = 2048, rows_per_step = 512, max_num_seqs = 1;
+  std::int32_t kv_pages = 0;  // of each model's pool; 0: what max_num_seqs needs, or what fits
+  bool prefix_cache = false;
   double memory_utilization = 0.9;  // of the machine's available memory
   trace::Level trace_level = trace::Level::TOPK;
   std::int32_t trace_topk = 64;
@@ -56,11 +53,15 @@ class Engine {
   std::string isa() const;
   std::int32_t vocab() const;
 
-  // One request from start to end. `on_tokens` sees each emitted token as it is committed. When
-  // `cancelled` returns true between steps the request ends as CANCELLED.
-  Result run(const Request& request, trace::Sink& sink,
-             const std::function<void(std::span<const Token>)>& on_tokens = {},
-             const std::function<bool()>& cancelled = {});
+  // Takes a request in; it waits for its turn. InputError, PluginError: one that cannot be served.
+  void submit(Request request, Listener listener);
+  bool cancel(std::uint64_t request_key);  // false: no such request, or it has ended
+  bool iterate(trace::Sink& sink);         // one step over many; false: nothing is left to do
+  std::int32_t free_pages() const;         // of the target's pool, cached prefixes among them
+  // One request from start to end, others taken in before it beside it.
+  Result run(Request request, trace::Sink& sink,
+             std::function<void(std::span<const Token>)> on_tokens = {},
+             std::function<bool()> cancelled = {});
 
  private:
   struct Impl;

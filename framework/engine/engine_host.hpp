@@ -16,12 +16,17 @@ class EngineHost final : public Host {
   EngineHost(const plugin::Registry& registry, const model::Shape& target,
              const text::Tokenizer& tokenizer)
       : registry_(registry), target_(target), tokenizer_(tokenizer) {}
-  std::vector<std::unique_ptr<HostedModel>>& models() { return models_; }
+  const std::vector<std::unique_ptr<HostedModel>>& models() const { return models_; }
+  void seal() { is_sealed_ = true; }  // memory is planned: no further model is opened
+  // Models asked for since start_list(), each once.
+  void start_list() { list_.clear(); }
+  const std::vector<HostedModel*>& list() const { return list_; }
 
  private:
   TargetShape do_target() const override;
-  // InputError: no such model, or a vocabulary that is not the target's (first differing id, both
-  // texts, the overlap).
+  // One model for all who ask for the same file. InputError: no such model, one that was not opened
+  // before the start, or a vocabulary that is not the target's (first differing id, both texts, the
+  // overlap).
   redline::Model& do_open_model(std::string_view path, std::int32_t degree) override;
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;
@@ -30,6 +35,8 @@ class EngineHost final : public Host {
   const model::Shape& target_;
   const text::Tokenizer& tokenizer_;
   std::vector<std::unique_ptr<HostedModel>> models_;
+  std::vector<HostedModel*> list_;
+  bool is_sealed_ = false;
 };
 
 }  // namespace redline::engine

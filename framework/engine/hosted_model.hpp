@@ -26,8 +26,8 @@ class HostedModel final : public redline::Model {
   const files::Gguf& file() const { return file_; }
   const model::Shape& shape() const { return shape_; }
   // pages: of its KV pool; vocab: the target's.
-  void load(const ModelContext& context, std::int32_t pages, std::int32_t vocab,
-            const step::Chain& chain, bool keep_raw);
+  void load(const ModelContext& context, std::int32_t pages, std::int32_t vocab, bool keep_raw,
+            bool keep_prefixes);
   step::DraftModel& draft() { return *draft_; }  // after load()
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory_plan.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -66,6 +68,13 @@ std::string mebibytes(std::int64_t bytes) {
 }  // namespace
 
 std::int64_t available_memory_bytes() { return std::min(machine_bytes(), group_bytes()); }
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
 
 std::string MemoryPlan::table() const {
   std::ostringstream out;

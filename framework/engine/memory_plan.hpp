@@ -17,6 +17,7 @@ struct MemoryPlan {
   bool fits() const { return total_bytes <= limit_bytes; }
   std::string table() const;  // what is printed before loading
 };
+std::int64_t resident_bytes();          // of this process
 std::int64_t available_memory_bytes();  // of this machine and of its control group
 
 }  // namespace redline::engine

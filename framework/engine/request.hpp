@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/decoding.hpp"
 #include "redline/types.hpp"
+#include "step/progress.hpp"
 #include "trace/records.hpp"
 
 namespace redline::engine {
@@ -15,10 +17,12 @@ struct Request {
   std::uint64_t key = 0;  // request_key(data set, question, turn, repeat)
   std::uint64_t seed = 0;
   std::vector<Token> prompt = {};
-  std::int32_t max_tokens = 96;
+  std::int32_t max_tokens = 96, min_tokens = 0;
   std::vector<Token> stop_tokens = {};  // beside the model's end-of-generation ids
   std::vector<std::string> stop_strings = {};
   bool ignore_eos = false;
+  std::int32_t logprobs = 0;  // alternatives wanted beside each token
+  Decoding decoding = {};     // what it wants otherwise than the engine's settings
   // For the records only.
   std::uint64_t question_id = 0;
   std::uint16_t category = 0, repeat = 0;
@@ -42,9 +46,10 @@ struct StepTime {       // one verify step as the user feels it
 };
 
 struct Result {
-  std::vector<Token> tokens;    // emitted, the stop token included
-  std::vector<float> logprobs;  // of each
-  std::string text;             // control tokens left out, cut at a stop string
+  std::vector<Token> tokens;                                 // emitted, the stop token included
+  std::vector<float> logprobs;                               // of each, from p
+  std::vector<std::vector<step::Alternative>> alternatives;  // of each; best first
+  std::string text;  // control tokens left out, cut at a stop string
   trace::FinishReason finish = trace::FinishReason::LENGTH;
   std::string error;
   Counts counts;
@@ -56,6 +61,8 @@ struct Result {
   // Each emitted token's raw logit gap to the runner-up (for the first-divergence report).
   std::vector<float> margins;
   std::int32_t n_prompt = 0;
+  std::int32_t cached_tokens = 0;  // of the prompt, restored from the prefix cache
+  std::int32_t preemptions = 0;
 };
 
 }  // namespace redline::engine

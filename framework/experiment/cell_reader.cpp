@@ -140,14 +140,14 @@ void read_engine(const Value& root, Cell& cell) {
   if (group == nullptr) return;
   group->only(
       {"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "max_model_len",
-       "max_num_seqs", "memory_utilization", "page_tokens", "rows_per_step", "numeric_mode"},
+       "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization", "page_tokens",
+       "rows_per_step", "numeric_mode"},
       "engine");
   only_value(*group, "device", "cpu", "run it on the CPU");
   only_value(*group, "tp", "1", "one rank runs the target");
   only_value(*group, "draft_tp", "1", "one rank runs the draft");
   only_value(*group, "dtype", "file", "weights keep the type of the model's file");
   only_value(*group, "kv_dtype", "f16", "pages hold 16-bit floats");
-  only_value(*group, "max_num_seqs", "1", "one sequence is decoded at a time");
   only_value(*group, "page_tokens", "16", "a page holds 16 positions");
   only_value(*group, "numeric_mode", "row_invariant",
              "a row's logits never depend on its neighbours");
@@ -159,6 +159,9 @@ void read_engine(const Value& root, Cell& cell) {
   }
   if (const Value* v = group->find("threads")) e.threads = v->integer(0, 1024);
   if (const Value* v = group->find("max_model_len")) e.max_model_len = v->integer(2, 1 << 24);
+  if (const Value* v = group->find("max_num_seqs")) e.max_num_seqs = v->integer(1, 1 << 12);
+  if (const Value* v = group->find("kv_pages")) e.kv_pages = v->integer(0, 1 << 28);
+  if (const Value* v = group->find("prefix_cache")) e.prefix_cache = v->boolean();
   if (const Value* v = group->find("rows_per_step")) e.rows_per_step = v->integer(1, 1 << 16);
   if (const Value* v = group->find("memory_utilization"))
     e.memory_utilization = v->number(1e-6, 1.0);

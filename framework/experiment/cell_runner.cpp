@@ -135,38 +135,57 @@ class CellRun {
   bool warm_up(trace::Sink& trace) {
     for (std::int32_t i = 0; i < cell_.generate.warmup; ++i) {
       const std::size_t at = static_cast<std::size_t>(i) % items_.size();
-      if (!run_one(items_[at], warmup_of(items_[at], requests_[at], attempt_, i), trace, nullptr))
-        return false;
+      submit(items_[at], warmup_of(items_[at], requests_[at], attempt_, i), nullptr);
+      if (!drain_to(0, trace)) return false;
     }
     return true;
   }
 
+  // As many requests are under way as the engine runs at once: one ends, the next begins.
   bool run_items(trace::Sink& trace) {
     Progress progress(cell_.name, static_cast<std::int64_t>(items_.size()), num_done());
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (finished_keys_.contains(requests_[i].key)) continue;
-      if (!run_one(items_[i], requests_[i], trace, &progress)) return false;
-      progress.finished(items_[i].data_set + "/" + items_[i].id);
+      if (!drain_to(cell_.engine.max_num_seqs - 1, trace)) return false;
+      submit(items_[i], requests_[i], &progress);
     }
-    return true;
+    return drain_to(0, trace);
   }
 
-  // False: we were asked to stop, and the request is not among the finished ones.
-  bool run_one(const Item& item, const engine::Request& request, trace::Sink& trace,
-               Progress* progress) {
-    engine::Result result = engine_.run(
-        request, trace,
-        [&](std::span<const Token> tokens) {
-          if (progress) progress->tokens(static_cast<std::int64_t>(tokens.size()));
-        },
-        [&] { return stop_.asked(); });
-    if (result.finish == trace::FinishReason::CANCELLED) return false;
+  // Runs until so few requests are under way. False: we were asked to stop, and those that were
+  // under way are not among the finished ones.
+  bool drain_to(std::int32_t count, trace::Sink& trace) {
+    while (under_way_ > count) engine_.iterate(trace);
+    return !interrupted_;
+  }
+
+  void submit(const Item& item, const engine::Request& request, Progress* progress) {
+    ++under_way_;
+    engine_.submit(request, {.on_tokens =
+                                 [progress](std::span<const Token> tokens) {
+                                   if (progress)
+                                     progress->tokens(static_cast<std::int64_t>(tokens.size()));
+                                 },
+                             .cancelled = [this] { return stop_.asked(); },
+                             .on_end =
+                                 [this, &item, request, progress](engine::Result result) {
+                                   take(item, request, std::move(result), progress);
+                                 }});
+  }
+
+  void take(const Item& item, const engine::Request& request, engine::Result result,
+            Progress* progress) {
+    --under_way_;
+    if (result.finish == trace::FinishReason::CANCELLED) {
+      interrupted_ = true;
+      return;
+    }
     Finished finished = finished_of(item, request, std::move(result), attempt_);
     if (finished.failed())
       say(cell_.name + ": " + item.data_set + "/" + item.id + " failed: " + finished.error);
     log_.append(finished);
     done_.push_back(std::move(finished));
-    return true;
+    if (progress) progress->finished(item.data_set + "/" + item.id);
   }
 
   Value summary() const {
@@ -210,6 +229,8 @@ class CellRun {
   text::ChatTemplate chat_;
   std::vector<engine::Request> requests_;
   std::set<std::uint64_t> finished_keys_;
+  std::int32_t under_way_ = 0;
+  bool interrupted_ = false;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drafter's model: paged, its cache follows the committed tokens. A step's tentative rows form a
-// trie of tokens below the root, so nodes of any draft, also a scratch one, that share a path share
-// a row; each row is fed once, and the committed tokens the cache lags behind go in the same
-// forward.
+// A drafter's model or learned head: paged, its cache follows the committed tokens. A step's
+// tentative rows form a trie of tokens below the root, so nodes of any draft, also a scratch one,
+// that share a path share a row; each row is fed once, and the committed tokens the cache lags
+// behind go in the same forward.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kv/lease.hpp"
+#include "kv/prefix_cache.hpp"
 #include "model/forward.hpp"
 #include "redline/model.hpp"
 #include "step/chain.hpp"
@@ -23,10 +24,13 @@ class DraftModel final : public redline::Model {
   DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw);
   ~DraftModel() override;
 
+  void keep_prefixes();  // pages of committed tokens serve later sequences that begin alike
   std::int32_t context() const { return forward_.context(); }
+  const kv::PagePool& pages() const { return pool_; }
   // Before anything else of a sequence. chain: its request's own; the links run inside forward, so
-  // rows come out transformed.
-  void begin(const redline::Sequence& sequence, const Chain& chain);
+  // rows come out transformed. features: the target's table of the sequence, for learned heads.
+  void begin(const redline::Sequence& sequence, const Chain& chain,
+             const kv::PageTable* features = nullptr);
   // Tentative slots for a draft of so many nodes. False when pages run out: nothing is held then.
   bool reserve(const redline::Sequence& sequence, std::int32_t nodes);
   // Slots for at most so many of the committed tokens that the cache lacks, the root not among
@@ -35,7 +39,8 @@ class DraftModel final : public redline::Model {
   // Feeds what reserve_fill() has set aside for these sequences, together. What the model cannot
   // take stays out: that is said and counted when the model is asked to draft.
   void fill(std::span<const std::uint64_t> sequence_ids);
-  // After the verdict: rows of the committed tokens and of the kept path stay, all others go.
+  // After the verdict: rows of the committed tokens and of the kept path stay, all others go. A
+  // learned head keeps no drafted row: the path is computed anew from the target's states.
   void commit(std::uint64_t sequence_id, std::span<const Token> path);
   void roll_back(std::uint64_t sequence_id);      // nothing of this step stays
   void release_pages(std::uint64_t sequence_id);  // preempted: the text is fed again
@@ -52,16 +57,22 @@ class DraftModel final : public redline::Model {
   std::vector<redline::Row> do_forward(std::span<const Ask> asks) override;
   Held& look(const redline::Sequence& sequence);
   Held& open(const redline::Sequence& sequence);
+  void lay_block(Held& held, const Draft& draft, bool is_new);
   std::int32_t place(Held& held, std::span<const Token> path);
   bool lease(Held& held, std::int32_t nodes);
   void add_due(Held& held, std::vector<Due>& due);
-  void feed_all(std::span<const Due> due);
+  void feed_all(std::vector<Due> due);
+  void feed_together(std::span<const Due> due);
   void feed(std::span<const Due> due);
+  void add_row(const Due& due);
+  void take(const Due& due, std::span<const std::span<const float>> logits);
   void fill_together(std::span<Held* const> held);
 
   model::Forward& forward_;
+  model::Feeding feeding_;
   kv::PagePool& pool_;
   bool keep_raw_;
+  std::optional<kv::PrefixCache> prefixes_;              // before what holds pages
   std::map<std::uint64_t, std::unique_ptr<Held>> held_;  // by sequence id
   model::Batch batch_;
 };

@@ -15,7 +15,8 @@ void add_node(model::Batch& batch, Token token, std::int32_t root,
                  .position = root + static_cast<std::int32_t>(line.size()),
                  .slot = line.empty() ? root : line.back(),
                  .prefix = root + 1,
-                 .want = model::Want::ROW};
+                 .want = model::Want::ROW,
+                 .standing = line.empty() ? model::Standing::COMMITTED : model::Standing::DRAFTED};
   std::size_t natural = 0;
   while (natural < line.size() && line[natural] == row.prefix) ++natural, ++row.prefix;
   row.tail_begin = static_cast<std::int32_t>(batch.tail.size());
@@ -23,6 +24,16 @@ void add_node(model::Batch& batch, Token token, std::int32_t root,
                     line.end());
   row.tail_end = static_cast<std::int32_t>(batch.tail.size());
   batch.rows.push_back(row);
+}
+
+void add_to_block(model::Batch& batch, Token token, std::int32_t root, std::int32_t index,
+                  std::int32_t size) {
+  batch.rows.push_back({.token = token,
+                        .position = root + index,
+                        .slot = root + index,
+                        .prefix = root + size,
+                        .want = model::Want::ROW,
+                        .standing = model::Standing::BLOCK});
 }
 
 void lay_out_chunk(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,

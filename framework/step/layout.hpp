@@ -18,6 +18,10 @@ void add_committed(model::Batch& batch, std::span<const Token> tokens, std::int3
 void add_node(model::Batch& batch, Token token, std::int32_t root,
               std::span<const std::int32_t> line);
 
+// Row `index` of a block of `size` that begins with the root; it wants its logits.
+void add_to_block(model::Batch& batch, Token token, std::int32_t root, std::int32_t index,
+                  std::int32_t size);
+
 // Appends one segment of committed tokens alone: the next `count` that the cache lacks.
 void lay_out_chunk(model::Batch& batch, const kv::PageTable& cache, std::span<const Token> tokens,
                    std::int32_t count);

@@ -33,7 +33,7 @@ void Step::begin(Sequence& sequence) const {
   try {
     sequence.memory = by.chain.begin(seen);
     for (DraftModel* model : by.models)
-      model->begin(seen, by.draft_chain ? *by.draft_chain : by.chain);
+      model->begin(seen, by.draft_chain ? *by.draft_chain : by.chain, &*sequence.target_kv);
     sequence.drafter_state = by.drafter.begin(seen);
     sequence.length_state = by.length.begin(seen);
   } catch (const DeviceError&) {

@@ -20,9 +20,12 @@ enum class Event : std::uint16_t {
   ROWS_DROPPED,   // rows not stored; value: how many
   QUEUE_FULL,     // the engine waited for the trace writer; value: how often
   OLD_FORMAT,     // no SWMR on this file system; the file is written in the old format
+  PLUGIN_FAILED,  // a plugin threw or broke a law; the request ended with an error
+  PLUGIN_SLOW,    // a call of a plugin took longer than it may; value: seconds
 };
-inline constexpr std::array<std::string_view, 12> kEventNames = {
-    "downgraded", "draft_refused", "bad_row",   "pages_short",  "preempted",  "retried",
-    "resumed",    "discarded",     "throttled", "rows_dropped", "queue_full", "old_format"};
+inline constexpr std::array<std::string_view, 14> kEventNames = {
+    "downgraded", "draft_refused", "bad_row",       "pages_short", "preempted",
+    "retried",    "resumed",       "discarded",     "throttled",   "rows_dropped",
+    "queue_full", "old_format",    "plugin_failed", "plugin_slow"};
 
 }  // namespace redline::trace

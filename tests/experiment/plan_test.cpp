@@ -190,7 +190,7 @@ TEST_CASE("Errors name the line and the nearest key") {
 TEST_CASE("What this build cannot do is refused by name, never ignored") {
   const std::string base = kBase;
   for (const char* setting : {"tp: 8", "draft_tp: 2", "kv_dtype: q8_0", "numeric_mode: fast",
-                              "device: cuda", "dtype: f16", "max_num_seqs: 4", "page_tokens: 32"}) {
+                              "device: cuda", "dtype: f16", "max_num_seqs: 0", "page_tokens: 32"}) {
     const std::string text = setting;
     CHECK_THAT(refusal(base + "engine: {" + text + "}\n"),
                Contains("c.yaml:6") && Contains("'" + text.substr(0, text.find(':')) + "'") &&

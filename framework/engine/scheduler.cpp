@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/scheduler.hpp"
+
+#include <algorithm>
+
+namespace redline::engine {
+namespace {
+
+bool decodes(Active& a) { return !a.sequence().is_first() && a.sequence().missing() == 0; }
+
+}  // namespace
+
+void Scheduler::add(std::unique_ptr<Active> request) {
+  request->arrival = ++arrivals_;
+  waiting_.push_back(std::move(request));
+}
+
+Active* Scheduler::next() const {
+  const bool has_place = std::ssize(running_) < max_running_;
+  return has_place && !waiting_.empty() ? waiting_.front().get() : nullptr;
+}
+
+void Scheduler::admit() {
+  running_.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+}
+
+Active& Scheduler::preempt() {
+  waiting_.push_front(std::move(running_.back()));
+  running_.pop_back();
+  return *waiting_.front();
+}
+
+std::vector<Share> Scheduler::pick(const step::Step& step) {
+  std::vector<Active*> order;
+  for (const auto& a : running_) order.push_back(a.get());
+  std::ranges::stable_sort(
+      order, {}, [](Active* a) { return std::pair(a->last_served, decodes(*a) ? 0 : 1); });
+  std::vector<step::Sequence*> decoding;
+  for (Active* a : order)
+    if (decodes(*a)) decoding.push_back(&a->sequence());
+  step.choose(decoding);
+  std::int32_t decode_rows = 0;
+  for (const step::Sequence* s : decoding) decode_rows += step::Step::rows_of(*s);
+
+  ++iteration_;
+  std::vector<Share> shares;
+  std::int32_t left = rows_, left_for_prompts = std::max(rows_ / 2, rows_ - decode_rows);
+  for (Active* a : order) {
+    step::Sequence& s = a->sequence();
+    std::int32_t rows = step::Step::rows_of(s), chunk = 0;
+    if (decodes(*a)) {
+      if (rows > left) continue;
+    } else {
+      const std::int32_t room = std::min(left, left_for_prompts);
+      const bool whole = s.is_first() && rows <= room;
+      if (!whole) rows = chunk = std::min(s.missing(), room);
+      if (rows == 0) continue;
+      left_for_prompts -= rows;
+    }
+    left -= rows;
+    a->last_served = iteration_;
+    shares.push_back({a, chunk});
+  }
+  return shares;
+}
+
+std::vector<std::unique_ptr<Active>> Scheduler::take_ended() {
+  std::vector<std::unique_ptr<Active>> ended;
+  const auto take = [&](auto& from) {
+    for (auto& a : from)
+      if (a->ended()) ended.push_back(std::move(a));
+    std::erase_if(from, [](const auto& a) { return !a; });
+  };
+  take(running_);
+  take(waiting_);
+  return ended;
+}
+
+bool Scheduler::holds(std::uint64_t request_key) const {
+  const auto is_it = [&](const auto& a) { return a->request().key == request_key; };
+  return std::ranges::any_of(running_, is_it) || std::ranges::any_of(waiting_, is_it);
+}
+
+}  // namespace redline::engine

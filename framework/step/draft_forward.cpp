@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that a drafter asks of its model: what they need is fed first, each row once.
+#include <algorithm>
+
+#include "step/draft_held.hpp"
+#include "step/layout.hpp"
+
+namespace redline::step {
+
+std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
+  std::vector<Held*> met;
+  for (const Ask& ask : asks) {
+    Held& held = open(ask.sequence);
+    const bool is_new = std::ranges::find(met, &held) == met.end();
+    if (is_new) met.push_back(&held);
+    if (feeding_.is_block) lay_block(held, ask.draft, is_new);
+  }
+  std::vector<std::pair<Held*, std::int32_t>> asked;
+  for (const Ask& ask : asks) {
+    Held& held = open(ask.sequence);
+    asked.emplace_back(&held, place(held, ask.draft.path(ask.node)));
+  }
+  std::vector<Due> due;
+  for (Held* held : met) add_due(*held, due);
+  feed_all(std::move(due));
+  std::vector<Row> rows;
+  for (const auto& [held, index] : asked)
+    rows.insert(rows.end(), held->fed[index].rows.begin(), held->fed[index].rows.end());
+  return rows;
+}
+
+// The root and the nodes of one chain, computed anew.
+void DraftModel::lay_block(Held& held, const Draft& draft, bool is_new) {
+  if (!is_new && held.block != &draft)
+    throw Error("draft model: two blocks of one sequence in one forward; ask for one draft");
+  if (!is_new) return;
+  if (!draft.is_chain()) throw Error("draft model: a block is a chain, got a tree");
+  held.block = &draft;
+  held.fed.resize(1);
+  held.fed[0].rows.clear();
+  place(held, draft.path(draft.size()));
+}
+
+// In a block nothing is known of what lies between: its rows have the root's memory.
+std::int32_t DraftModel::place(Held& held, std::span<const Token> path) {
+  std::int32_t at = 0;
+  for (const Token token : path) {
+    std::int32_t next = held.child(at, token);
+    if (next < 0) {
+      next = static_cast<std::int32_t>(held.fed.size());
+      const Chain::Path& above = at == 0 ? held.memory : held.fed[at].memory;
+      held.fed.push_back(
+          {at, token, feeding_.is_block ? Chain::Path() : held.chain.fork(above, token)});
+    }
+    at = next;
+  }
+  return at;
+}
+
+// What no forward has fed yet, parents first.
+void DraftModel::add_due(Held& held, std::vector<Due>& due) {
+  const std::size_t before = due.size();
+  if (held.fed[0].rows.empty())
+    for (std::int32_t at = held.cache.tokens(); at < held.root(); ++at)
+      due.push_back({&held, -1, at});
+  for (std::int32_t k = 0; k < static_cast<std::int32_t>(held.fed.size()); ++k)
+    if (held.fed[k].rows.empty())
+      due.push_back({&held, k, held.root() + static_cast<std::int32_t>(held.line(k).size())});
+  for (std::size_t k = before; k < due.size(); ++k)
+    if (due[k].position >= context())
+      throw Error("draft model: position " + std::to_string(due[k].position) +
+                  " is beyond its context of " + std::to_string(context()) + "; draft less deep");
+  if (!lease(held, static_cast<std::int32_t>(held.fed.size()) - 1))
+    throw Error("draft model: " + std::to_string(held.fed.size()) + " tentative rows asked, " +
+                std::to_string(pool_.available()) + " pages left; draft fewer nodes");
+}
+
+void DraftModel::feed_all(std::vector<Due> due) {
+  if (!feeding_.is_level_by_level) return feed_together(due);
+  std::ranges::stable_sort(due, {}, &Due::depth);
+  for (auto begin = due.begin(); begin != due.end();) {
+    const auto end =
+        std::find_if(begin, due.end(), [&](const Due& d) { return d.depth() != begin->depth(); });
+    feed_together({begin, end});
+    begin = end;
+  }
+}
+
+// In as few forwards as take them; a block stays whole.
+void DraftModel::feed_together(std::span<const Due> due) {
+  const auto widest = static_cast<std::size_t>(forward_.max_rows());
+  while (!due.empty()) {
+    std::size_t count = std::min(widest, due.size());
+    if (feeding_.is_block)
+      while (count < due.size() && due[count].index > 0 && count > 0) --count;
+    if (count == 0)
+      throw Error("draft model: a block of more rows than the " + std::to_string(widest) +
+                  " of a forward; draft less deep");
+    feed(due.first(count));
+    due = due.subspan(count);
+  }
+}
+
+void DraftModel::feed(std::span<const Due> due) {
+  batch_.clear();
+  for (const Due& d : due) {
+    const auto row = static_cast<std::int32_t>(batch_.rows.size());
+    if (row == 0 || batch_.segments.back().cache != &d.held->cache)
+      batch_.segments.push_back({&d.held->cache, row, row, d.held->features});
+    add_row(d);
+    batch_.segments.back().row_end = row + 1;
+  }
+  const model::Output& output = forward_.forward(batch_);
+  const auto heads = static_cast<std::size_t>(feeding_.heads);
+  for (std::size_t k = 0; k < due.size(); ++k)
+    if (due[k].index >= 0) take(due[k], std::span(output.logits).subspan(k * heads, heads));
+}
+
+void DraftModel::add_row(const Due& due) {
+  const Held& held = *due.held;
+  if (due.index < 0) return add_committed(batch_, held.tokens, due.position, due.position + 1);
+  const Token token = held.fed[due.index].token;
+  if (feeding_.is_block)
+    add_to_block(batch_, token, held.root(), due.index, static_cast<std::int32_t>(held.fed.size()));
+  else
+    add_node(batch_, token, held.root(), held.line(due.index));
+}
+
+void DraftModel::take(const Due& due, std::span<const std::span<const float>> logits) {
+  Fed& fed = due.held->fed[due.index];
+  const bool has_own = due.index > 0 && !feeding_.is_block;
+  for (const std::span<const float> row : logits) {
+    fed.rows.push_back(due.held->chain.apply(has_own ? fed.memory : due.held->memory, row));
+    if (keep_raw_) fed.raw.insert(fed.raw.end(), row.begin(), row.end());
+  }
+}
+
+}  // namespace redline::step
