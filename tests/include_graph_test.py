@@ -23,6 +23,7 @@ THIRD_PARTY = {
     "curl/": ["files"],
     "hdf5": ["trace"],
     "immintrin": ["kernels"],
+    "mpi.h": ["framework/parallel/mpi/mpi_link.hpp"],
     "openssl/": ["files", "plugin"],
     "pcre2": ["text"],
     "spdlog/": ["framework/log/log.cpp"],

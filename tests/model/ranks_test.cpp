@@ -24,18 +24,6 @@ TinySpec spec_of(std::int32_t heads, std::int32_t kv_heads, std::uint64_t seed =
   return spec;
 }
 
-// Chains, trees whose paths are compacted, and chains over what was compacted.
-Trail wander(Forward& forward, kv::PagePool& pool) {
-  kv::Cache cache(pool);
-  Trail trail;
-  for (std::uint32_t turn = 1; turn < 5; ++turn) {
-    append_chain(forward, cache, some_ids(7, forward.vocab(), turn), trail);
-    append_tree(forward, cache, some_ids(4, forward.vocab(), 10 + turn), 2, trail);
-  }
-  keep_stored(cache, trail);
-  return trail;
-}
-
 std::vector<Trail> wander_on_shards(const TinyFile& file, int degree) {
   std::vector<Trail> trails(degree);
   on_ranks(file, degree, [&](Decoder& decoder, kv::PagePool& pool, int rank) {

@@ -43,6 +43,18 @@ inline std::vector<Trail> sharded(const TinyFile& file, int degree, std::span<co
   return trails;
 }
 
+// Chains, trees whose paths are compacted, and chains over what was compacted.
+inline Trail wander(Forward& forward, kv::PagePool& pool) {
+  kv::Cache cache(pool);
+  Trail trail;
+  for (std::uint32_t turn = 1; turn < 5; ++turn) {
+    append_chain(forward, cache, some_ids(7, forward.vocab(), turn), trail);
+    append_tree(forward, cache, some_ids(4, forward.vocab(), 10 + turn), 2, trail);
+  }
+  keep_stored(cache, trail);
+  return trail;
+}
+
 inline double relative_error(const Trail& found, const Trail& expected) {
   double wrong = 0, size = 0;
   for (std::size_t t = 0; t < expected.logits.size(); ++t)
