@@ -5,9 +5,6 @@
 
 namespace redline::model {
 
-Lead::Lead(parallel::Communicator& world, device::Device& device)
-    : orders_(world), device_(device) {}
-
 Lead::~Lead() {
   if (ranks() == 1) return;
   try {
@@ -17,16 +14,16 @@ Lead::~Lead() {
 }
 
 // Rank 0 loads first: the others find the weights packed.
-std::unique_ptr<LedModel> Lead::open(const files::Gguf& file, int degree,
+std::unique_ptr<LedModel> Lead::open(const files::Gguf& file, int degree, device::Device& device,
                                      const LoadOptions& options, std::int32_t pages) {
   if (degree < 1 || degree > ranks())
     throw InputError("tensor parallel degree " + std::to_string(degree) + " of " +
                      std::to_string(ranks()) + " ranks");
   if (degree == 1)
-    return std::make_unique<LedModel>(file, std::make_unique<parallel::Solo>(), device_, options,
+    return std::make_unique<LedModel>(file, std::make_unique<parallel::Solo>(), device, options,
                                       pages);
   auto model =
-      std::make_unique<LedModel>(file, orders_.world().first(degree), device_, options, pages);
+      std::make_unique<LedModel>(file, orders_.world().first(degree), device, options, pages);
   const std::uint32_t number = opened_++;
   OrderWriter writer(Order::OPEN, number);
   put(writer, OpenOrder{file.path(), degree, pages, options});

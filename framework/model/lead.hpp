@@ -12,19 +12,18 @@ namespace redline::model {
 
 class Lead {
  public:
-  Lead(parallel::Communicator& world, device::Device& device);
+  explicit Lead(parallel::Communicator& world) : orders_(world) {}
   ~Lead();                     // the followers stop
   Lead(const Lead&) = delete;  // models hold its address
 
   int ranks() const { return orders_.world().size(); }
   // On the first `degree` ranks; one rank is a plain decoder, of which nobody is told. `pages`: of
   // each rank's pool. InputError: a degree that the model or the group cannot have.
-  std::unique_ptr<LedModel> open(const files::Gguf& file, int degree, const LoadOptions& options,
-                                 std::int32_t pages);
+  std::unique_ptr<LedModel> open(const files::Gguf& file, int degree, device::Device& device,
+                                 const LoadOptions& options, std::int32_t pages);
 
  private:
   Orders orders_;
-  device::Device& device_;
   std::uint32_t opened_ = 0;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 class Processes final : public Ranks {
  public:
-  Processes(std::unique_ptr<parallel::Communicator> world, device::Device& device)
-      : world_(std::move(world)), lead_(*world_, device) {}
+  explicit Processes(std::unique_ptr<parallel::Communicator> world)
+      : world_(std::move(world)), lead_(*world_) {}
   Lead& lead() override { return lead_; }
 
  private:
@@ -24,12 +24,10 @@ class Processes final : public Ranks {
 
 class Threads final : public Ranks {
  public:
-  Threads(int ranks, device::Device& device, std::chrono::milliseconds limit)
+  Threads(int ranks, int threads, kernels::Isa isa, std::chrono::milliseconds limit)
       : limit_(limit),
         group_(std::make_shared<parallel::ThreadGroup>(ranks, limit)),
-        lead_(std::in_place, group_->at(0), device) {
-    const int threads = device.pool().threads();
-    const kernels::Isa isa = device.ops().isa;
+        lead_(std::in_place, group_->at(0)) {
     for (int rank = 1; rank < ranks; ++rank) {
       std::promise<void> ended;
       ended_.push_back(ended.get_future());
@@ -72,14 +70,13 @@ class Threads final : public Ranks {
 
 }  // namespace
 
-std::unique_ptr<Ranks> Ranks::of_threads(int ranks, device::Device& device,
+std::unique_ptr<Ranks> Ranks::of_threads(int ranks, int threads, kernels::Isa isa,
                                          std::chrono::milliseconds limit) {
-  return std::make_unique<Threads>(ranks, device, limit);
+  return std::make_unique<Threads>(ranks, threads, isa, limit);
 }
 
-std::unique_ptr<Ranks> Ranks::of_processes(std::unique_ptr<parallel::Communicator> world,
-                                           device::Device& device) {
-  return std::make_unique<Processes>(std::move(world), device);
+std::unique_ptr<Ranks> Ranks::of_processes(std::unique_ptr<parallel::Communicator> world) {
+  return std::make_unique<Processes>(std::move(world));
 }
 
 }  // namespace redline::model

@@ -11,12 +11,11 @@ namespace redline::model {
 
 class Ranks {
  public:
-  // Followers are threads of this process, each with a device like this one.
-  static std::unique_ptr<Ranks> of_threads(int ranks, device::Device& device,
+  // Followers are threads of this process, each with a device of so many threads.
+  static std::unique_ptr<Ranks> of_threads(int ranks, int threads, kernels::Isa isa,
                                            std::chrono::milliseconds limit);
   // Followers are the other ranks of the world, which serve on their own.
-  static std::unique_ptr<Ranks> of_processes(std::unique_ptr<parallel::Communicator> world,
-                                             device::Device& device);
+  static std::unique_ptr<Ranks> of_processes(std::unique_ptr<parallel::Communicator> world);
   virtual ~Ranks() = default;
   virtual Lead& lead() = 0;
 };

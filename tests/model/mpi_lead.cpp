@@ -19,11 +19,12 @@ void lead(std::unique_ptr<parallel::Communicator> world, device::Device& device)
   const TinyFile file(spec);
   const int degree = world->size();
   const auto run = [&](Ranks& ranks) {
-    const auto model = ranks.lead().open(file.open(), degree, tiny_options(file), kShardPages);
+    const auto model =
+        ranks.lead().open(file.open(), degree, device, tiny_options(file), kShardPages);
     return wander(model->forward(), model->pool());
   };
-  const auto processes = Ranks::of_processes(std::move(world), device);
-  const auto threads = Ranks::of_threads(degree, device, tests::kPatient);
+  const auto processes = Ranks::of_processes(std::move(world));
+  const auto threads = Ranks::of_threads(degree, 1, kernels::best(), tests::kPatient);
   tests::require(run(*processes) == run(*threads), "processes give the bits of threads");
   std::printf("%d processes give the bits of threads\n", degree);
 }

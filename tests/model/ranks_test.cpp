@@ -89,8 +89,8 @@ std::vector<std::string> trip_a_follower(const std::function<void()>& trip) {
           return Follower(tripwire, device).serve();
         }
         if (world.rank() > 0) return Follower(world, device).serve();
-        Lead lead(world, device);
-        const auto model = lead.open(file.open(), 3, tiny_options(file), kShardPages);
+        Lead lead(world);
+        const auto model = lead.open(file.open(), 3, device, tiny_options(file), kShardPages);
         wander(model->forward(), model->pool());
       },
       tests::kImpatient);
@@ -102,8 +102,9 @@ TEST_CASE("A led model gives the bits of its shards, slot copies and trees inclu
   const int degree = GENERATE(1, 2, 4, 8);
   const TinyFile file(spec_of(8, 4));
   device::Device device(1, kernels::best());
-  const auto ranks = Ranks::of_threads(8, device, tests::kPatient);
-  const auto model = ranks->lead().open(file.open(), degree, tiny_options(file), kShardPages);
+  const auto ranks = Ranks::of_threads(8, 1, kernels::best(), tests::kPatient);
+  const auto model =
+      ranks->lead().open(file.open(), degree, device, tiny_options(file), kShardPages);
   CHECK(model->degree() == degree);
   CHECK(model->forward().kv_shape().kv_heads == std::max(1, 4 / degree));
   for (int turn = 0; turn < 2; ++turn)  // pages are used again
@@ -113,10 +114,10 @@ TEST_CASE("A led model gives the bits of its shards, slot copies and trees inclu
 TEST_CASE("Models of different degrees share the ranks, in any order of forwards") {
   const TinyFile target(spec_of(8, 4)), draft(spec_of(6, 3, 2));
   device::Device device(1, kernels::best());
-  const auto ranks = Ranks::of_threads(4, device, tests::kPatient);
+  const auto ranks = Ranks::of_threads(4, 1, kernels::best(), tests::kPatient);
   Lead& lead = ranks->lead();
-  const auto large = lead.open(target.open(), 4, tiny_options(target), kShardPages);
-  auto small = lead.open(draft.open(), 3, tiny_options(draft), kShardPages);
+  const auto large = lead.open(target.open(), 4, device, tiny_options(target), kShardPages);
+  auto small = lead.open(draft.open(), 3, device, tiny_options(draft), kShardPages);
   kv::Cache of_large(large->pool()), of_small(small->pool());
   Trail found_large, found_small, expected_large, expected_small;
   for (std::uint32_t turn = 0; turn < 4; ++turn) {
@@ -163,7 +164,7 @@ TEST_CASE("A model that a follower cannot load is rank 0's error") {
       Refuser refuser(world.first(2));
       return Follower(refuser, device).serve();
     }
-    Lead(world, device).open(file.open(), 2, tiny_options(file), kShardPages);
+    Lead(world).open(file.open(), 2, device, tiny_options(file), kShardPages);
   });
   CHECK(thrown[0] == "rank 1 failed: no room");
 }
@@ -171,9 +172,10 @@ TEST_CASE("A model that a follower cannot load is rank 0's error") {
 TEST_CASE("A degree beyond the ranks or the model's heads is refused, and the ranks go on") {
   const TinyFile file(spec_of(8, 4));
   device::Device device(1, kernels::best());
-  const auto ranks = Ranks::of_threads(3, device, tests::kPatient);
+  const auto ranks = Ranks::of_threads(3, 1, kernels::best(), tests::kPatient);
   for (const int degree : {0, 3, 4})
-    CHECK_THROWS_AS(ranks->lead().open(file.open(), degree, tiny_options(file), 1), InputError);
-  const auto model = ranks->lead().open(file.open(), 2, tiny_options(file), kShardPages);
+    CHECK_THROWS_AS(ranks->lead().open(file.open(), degree, device, tiny_options(file), 1),
+                    InputError);
+  const auto model = ranks->lead().open(file.open(), 2, device, tiny_options(file), kShardPages);
   wander(model->forward(), model->pool());
 }
