@@ -37,7 +37,7 @@ void DraftModel::lay_block(Held& held, const Draft& draft, bool is_new) {
   if (!draft.is_chain()) throw Error("draft model: a block is a chain, got a tree");
   held.block = &draft;
   held.fed.resize(1);
-  held.fed[0].rows.clear();
+  held.fed[0].rows.clear(), held.fed[0].raw.clear();
   place(held, draft.path(draft.size()));
 }
 

@@ -67,19 +67,23 @@ inline void commit_all(kv::Lease& lease) {
 // A committed text: the target has computed all of it but the root, the head what fill() says.
 class Text {
  public:
-  Text(Rig& rig, std::vector<Token> ids)
-      : tokens(std::move(ids)), of_target(rig.target_pool), of_head(rig.module_pool), rig_(rig) {
-    const auto count = static_cast<std::int32_t>(tokens.size()) - 1;
-    auto lease = kv::Lease::reserve(of_target, count);
-    model::Batch batch = committed(of_target, 0, count, nullptr);
-    const std::size_t width = rig.target->kv_shape().feature_floats;
-    rig.target->forward(batch);
+  Text(Rig& rig, const std::vector<Token>& ids)
+      : of_target(rig.target_pool), of_head(rig.module_pool), rig_(rig) {
+    extend(ids);
+  }
+  // The target computes all but the last of the text.
+  void extend(const std::vector<Token>& ids) {
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+    const std::int32_t from = of_target.tokens();
+    if (root() == from) return;
+    auto lease = kv::Lease::reserve(of_target, root() - from);
+    rig_.target->forward(committed(of_target, from, root(), nullptr));
     commit_all(*lease);
-    for (std::int32_t slot = 0; slot < count; ++slot) {
+    for (std::int32_t slot = from; slot < root(); ++slot) {
       const std::byte* const page = of_target.pages()[slot / kv::kPageTokens];
-      const auto* const from =
+      const auto* const states =
           reinterpret_cast<const float*>(page + of_target.shape().feature_offset(slot));
-      taps.emplace_back(from, from + width);
+      taps.emplace_back(states, states + of_target.shape().feature_floats);
     }
   }
 
@@ -146,8 +150,28 @@ class Text {
   Rig& rig_;
 };
 
+using Bytes = std::vector<std::byte>;
+
+// All that a head keeps of its committed rows.
+inline Bytes kept_of(const kv::Cache& cache) {
+  const kv::KvShape& shape = cache.shape();
+  const std::int64_t bytes = shape.head_size * 2;
+  Bytes kept;
+  for (std::int32_t slot = 0; slot < cache.tokens(); ++slot) {
+    const std::byte* const page = cache.pages()[slot / kv::kPageTokens];
+    const auto keep = [&](const std::byte* from, std::int64_t count) {
+      kept.insert(kept.end(), from, from + count);
+    };
+    for (std::int32_t block = 0; block < shape.layers * 2 * shape.kv_heads; ++block)
+      keep(page + (block * kv::kPageTokens + slot % kv::kPageTokens) * bytes, bytes);
+    keep(page + shape.feature_offset(slot), shape.feature_floats * 4);
+  }
+  return kept;
+}
+
 // Root mean square of the difference over that of the expected; the same entries must be -inf.
 inline double error_of(std::span<const float> found, const Numbers& expected) {
+  if (found.size() != expected.size()) return 1;
   double wrong = 0, size = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (std::isinf(expected[i]) != std::isinf(found[i])) return 1;
@@ -155,7 +179,7 @@ inline double error_of(std::span<const float> found, const Numbers& expected) {
     wrong += std::pow(found[i] - expected[i], 2);
     size += std::pow(expected[i], 2);
   }
-  return found.size() == expected.size() ? std::sqrt(wrong / size) : 1;
+  return std::sqrt(wrong / size);
 }
 
 }  // namespace redline::tests
