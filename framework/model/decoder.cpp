@@ -154,6 +154,7 @@ Decoder::Decoder(const files::Gguf& file, device::Device& device, parallel::Comm
 Decoder::~Decoder() = default;
 
 const Shape& Decoder::shape() const { return impl_->whole.shape; }
+const Architecture& Decoder::architecture() const { return impl_->whole; }
 std::int32_t Decoder::vocab() const { return shape().vocab; }
 std::int32_t Decoder::context() const { return static_cast<std::int32_t>(impl_->extent.positions); }
 std::int32_t Decoder::max_rows() const { return static_cast<std::int32_t>(impl_->extent.rows); }

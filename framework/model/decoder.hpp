@@ -38,6 +38,8 @@ struct LoadOptions {
   std::function<void(double done, const std::string& what)> progress;  // may be empty
 };
 
+struct Architecture;
+
 class Decoder final : public Forward {
  public:
   // InputError: a degree that does not fit the model.
@@ -50,6 +52,7 @@ class Decoder final : public Forward {
   Decoder(const Decoder&) = delete;  // holds the weights' mapping
 
   const Shape& shape() const;
+  const Architecture& architecture() const;  // likewise of the whole model
   std::int32_t vocab() const override;
   std::int32_t context() const override;
   std::int32_t max_rows() const override;

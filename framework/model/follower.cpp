@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/follower.hpp"
 
+#include "model/module.hpp"
 #include "redline/error.hpp"
 
 namespace redline::model {
 
+// A shard of a model, or a module beside the model that it reads.
 struct Follower::Served {
-  Served(const OpenOrder& order, std::unique_ptr<parallel::Communicator> group,
-         device::Device& device)
-      : ranks(std::move(group)),
-        decoder(files::Gguf::open(order.file), device, *ranks, order.options),
-        pool(decoder.kv_shape(), order.pages) {}
+  Served(std::unique_ptr<parallel::Communicator> group, std::unique_ptr<Forward> runs,
+         std::int32_t pages)
+      : ranks(std::move(group)), shard(std::move(runs)), pool(shard->kv_shape(), pages) {}
 
-  std::unique_ptr<parallel::Communicator> ranks;
-  Decoder decoder;
+  std::unique_ptr<parallel::Communicator> ranks;  // of a model: its shard holds the address
+  std::unique_ptr<Forward> shard;
   kv::PagePool pool;
+  Decoder* decoder = nullptr;              // of a model: what modules borrow from
+  const kv::PagePool* features = nullptr;  // of a module: the pages of its target
   ReceivedBatch batch;
 };
 
@@ -42,6 +44,9 @@ bool Follower::obey(std::span<const std::byte> message) {
     case Order::OPEN:
       open(cursor, model);
       return true;
+    case Order::OPEN_MODULE:
+      open_module(cursor, model);
+      return true;
     case Order::FORWARD:
       forward(cursor, model);
       return true;
@@ -56,8 +61,28 @@ bool Follower::obey(std::span<const std::byte> message) {
 
 void Follower::open(files::ByteCursor& cursor, std::uint32_t model) {
   const OpenOrder order = read_open(cursor);
-  if (auto group = world_.first(order.degree))
-    served_[model] = std::make_unique<Served>(order, std::move(group), device_);
+  if (auto group = world_.first(order.degree)) {
+    auto decoder =
+        std::make_unique<Decoder>(files::Gguf::open(order.file), device_, *group, order.options);
+    Decoder* const lent = decoder.get();
+    served_[model] = std::make_unique<Served>(std::move(group), std::move(decoder), order.pages);
+    served_[model]->decoder = lent;
+  }
+  world_.barrier(parallel::Patience::LOAD);
+}
+
+void Follower::open_module(files::ByteCursor& cursor, std::uint32_t model) {
+  const OpenModuleOrder order = read_open_module(cursor);
+  if (Served* const target = find(order.target)) {
+    const auto file = files::Gguf::open(order.file);
+    const ModulePlan plan = module_plan(file, order.graph, target->decoder->architecture(),
+                                        static_cast<std::int32_t>(order.taps.size()));
+    served_[model] = std::make_unique<Served>(
+        nullptr,
+        std::make_unique<Module>(file, plan, order.taps, *target->decoder, device_, order.options),
+        order.pages);
+    served_[model]->features = &target->pool;
+  }
   world_.barrier(parallel::Patience::LOAD);
 }
 
@@ -66,7 +91,7 @@ void Follower::forward(files::ByteCursor& cursor, std::uint32_t model) {
   for (const Moved& moved : moved_)
     if (Served* const of = find(moved.model)) of->pool.copy_slot(moved.copy);
   if (Served* const of = find(model))
-    of->decoder.forward(of->batch.read(cursor, of->pool, nullptr));
+    of->shard->forward(of->batch.read(cursor, of->pool, of->features));
 }
 
 Follower::Served* Follower::find(std::uint32_t model) {

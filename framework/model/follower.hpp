@@ -21,6 +21,7 @@ class Follower {
   struct Served;
   bool obey(std::span<const std::byte> message);  // false: stop
   void open(files::ByteCursor& cursor, std::uint32_t model);
+  void open_module(files::ByteCursor& cursor, std::uint32_t model);
   void forward(files::ByteCursor& cursor, std::uint32_t model);
   Served* find(std::uint32_t model);  // null: this rank has no part in it
 

@@ -24,13 +24,31 @@ std::unique_ptr<LedModel> Lead::open(const files::Gguf& file, int degree, device
                                       pages);
   auto model =
       std::make_unique<LedModel>(file, orders_.world().first(degree), device, options, pages);
-  const std::uint32_t number = opened_++;
-  OrderWriter writer(Order::OPEN, number);
-  put(writer, OpenOrder{file.path(), degree, pages, options});
+  model->part_.lead(orders_, tell(Order::OPEN, OpenOrder{file.path(), degree, pages, options}));
+  return model;
+}
+
+std::unique_ptr<LedModule> Lead::open_module(const files::Gguf& file, const ModuleGraph& graph,
+                                             const std::vector<std::int32_t>& taps,
+                                             LedModel& target, device::Device& device,
+                                             const LoadOptions& options, std::int32_t pages) {
+  const ModulePlan plan = module_plan(file, graph, target.decoder().architecture(),
+                                      static_cast<std::int32_t>(taps.size()));
+  auto module = std::make_unique<LedModule>(file, plan, taps, target, device, options, pages);
+  if (!target.part_.is_led()) return module;
+  const OpenModuleOrder order{file.path(), target.part_.number(), graph, taps, pages, options};
+  module->part_.lead(orders_, tell(Order::OPEN_MODULE, order));
+  return module;
+}
+
+// The number that the followers know it by, once all have loaded it.
+template <class Open>
+std::uint32_t Lead::tell(Order order, const Open& what) {
+  OrderWriter writer(order, opened_);
+  put(writer, what);
   orders_.send(std::move(writer));
   orders_.world().barrier(parallel::Patience::LOAD);
-  model->lead(orders_, number);
-  return model;
+  return opened_++;
 }
 
 }  // namespace redline::model

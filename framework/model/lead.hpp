@@ -22,7 +22,15 @@ class Lead {
   std::unique_ptr<LedModel> open(const files::Gguf& file, int degree, device::Device& device,
                                  const LoadOptions& options, std::int32_t pages);
 
+  // On the ranks of its target. taps: see Module. InputError: a graph that cannot run.
+  std::unique_ptr<LedModule> open_module(const files::Gguf& file, const ModuleGraph& graph,
+                                         const std::vector<std::int32_t>& taps, LedModel& target,
+                                         device::Device& device, const LoadOptions& options,
+                                         std::int32_t pages);
+
  private:
+  template <class Open>
+  std::uint32_t tell(Order order, const Open& what);
   Orders orders_;
   std::uint32_t opened_ = 0;
 };

@@ -28,13 +28,7 @@ const Output& LeadForward::forward(const Batch& batch) {
   }
 }
 
-LedModel::LedModel(const files::Gguf& file, std::unique_ptr<parallel::Communicator> ranks,
-                   device::Device& device, const LoadOptions& options, std::int32_t pages)
-    : ranks_(std::move(ranks)),
-      decoder_(file, device, *ranks_, options),
-      pool_(decoder_.kv_shape(), pages) {}
-
-LedModel::~LedModel() {
+LedPart::~LedPart() {
   if (!orders_) return;
   try {
     orders_->send(OrderWriter(Order::CLOSE, number_));
@@ -42,16 +36,25 @@ LedModel::~LedModel() {
   }
 }
 
-Forward& LedModel::forward() {
+Forward& LedPart::forward() {
   if (led_) return *led_;
-  return decoder_;
+  return shard_;
 }
 
-void LedModel::lead(Orders& orders, std::uint32_t model) {
+void LedPart::lead(Orders& orders, std::uint32_t number) {
   orders_ = &orders;
-  number_ = model;
-  led_ = std::make_unique<LeadForward>(orders, model, decoder_);
-  pool_.on_copy([&orders, model](const kv::SlotCopy& copy) { orders.note(model, copy); });
+  number_ = number;
+  led_ = std::make_unique<LeadForward>(orders, number, shard_);
+  pool_.on_copy([&orders, number](const kv::SlotCopy& copy) { orders.note(number, copy); });
 }
+
+LedModel::LedModel(const files::Gguf& file, std::unique_ptr<parallel::Communicator> ranks,
+                   device::Device& device, const LoadOptions& options, std::int32_t pages)
+    : ranks_(std::move(ranks)), decoder_(file, device, *ranks_, options), part_(decoder_, pages) {}
+
+LedModule::LedModule(const files::Gguf& file, const ModulePlan& plan,
+                     const std::vector<std::int32_t>& taps, LedModel& target,
+                     device::Device& device, const LoadOptions& options, std::int32_t pages)
+    : module_(file, plan, taps, target.decoder(), device, options), part_(module_, pages) {}
 
 }  // namespace redline::model

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/module.hpp"
 #include "model/orders.hpp"
 #include "parallel/communicator.hpp"
 
@@ -40,28 +41,56 @@ class LeadForward final : public Forward {
   Forward& shard_;
 };
 
-class LedModel {
+// The pages of a model on this rank, and its forward; the followers have theirs once it is led.
+class LedPart {
  public:
-  LedModel(const files::Gguf& file, std::unique_ptr<parallel::Communicator> ranks,
-           device::Device& device, const LoadOptions& options, std::int32_t pages);
-  ~LedModel();                         // the followers close theirs
-  LedModel(const LedModel&) = delete;  // forward and pool hold its address
+  LedPart(Forward& shard, std::int32_t pages) : shard_(shard), pool_(shard.kv_shape(), pages) {}
+  ~LedPart();                        // the followers close theirs
+  LedPart(const LedPart&) = delete;  // forward and pool hold its address
 
   Forward& forward();
-  Decoder& decoder() { return decoder_; }  // rank 0's shard
-  kv::PagePool& pool() { return pool_; }   // rank 0's
-  int degree() const { return ranks_->size(); }
+  kv::PagePool& pool() { return pool_; }
+  void lead(Orders& orders, std::uint32_t number);
+  bool is_led() const { return orders_ != nullptr; }
+  std::uint32_t number() const { return number_; }
 
  private:
-  friend class Lead;
-  void lead(Orders& orders, std::uint32_t model);  // from now on the followers have it too
-
-  std::unique_ptr<parallel::Communicator> ranks_;
-  Decoder decoder_;
+  Forward& shard_;
   kv::PagePool pool_;
   Orders* orders_ = nullptr;  // null: of one rank
   std::uint32_t number_ = 0;
   std::unique_ptr<LeadForward> led_;
+};
+
+class LedModel {
+ public:
+  LedModel(const files::Gguf& file, std::unique_ptr<parallel::Communicator> ranks,
+           device::Device& device, const LoadOptions& options, std::int32_t pages);
+  Forward& forward() { return part_.forward(); }
+  Decoder& decoder() { return decoder_; }        // rank 0's shard
+  kv::PagePool& pool() { return part_.pool(); }  // rank 0's
+  int degree() const { return ranks_->size(); }
+
+ private:
+  friend class Lead;
+  std::unique_ptr<parallel::Communicator> ranks_;
+  Decoder decoder_;
+  LedPart part_;
+};
+
+// A learned head: whole on every rank of its target, which outlives it.
+class LedModule {
+ public:
+  LedModule(const files::Gguf& file, const ModulePlan& plan, const std::vector<std::int32_t>& taps,
+            LedModel& target, device::Device& device, const LoadOptions& options,
+            std::int32_t pages);
+  Forward& forward() { return part_.forward(); }
+  kv::PagePool& pool() { return part_.pool(); }
+
+ private:
+  friend class Lead;
+  Module module_;
+  LedPart part_;
 };
 
 }  // namespace redline::model

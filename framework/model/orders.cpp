@@ -13,13 +13,7 @@ void put_table(OrderWriter& writer, const kv::PageTable& table) {
   writer.put_list(table.page_ids());
 }
 
-}  // namespace
-
-void put(OrderWriter& writer, const OpenOrder& order) {
-  writer.put_text(order.file.string());
-  writer.put(order.degree);
-  writer.put(order.pages);
-  const LoadOptions& options = order.options;
+void put_options(OrderWriter& writer, const LoadOptions& options) {
   writer.put_text(options.cache_folder.string());
   writer.put(options.max_rows);
   writer.put(options.max_wanted);
@@ -27,10 +21,29 @@ void put(OrderWriter& writer, const OpenOrder& order) {
   writer.put_list(std::span(options.taps));
 }
 
+LoadOptions read_options(files::ByteCursor& cursor) {
+  LoadOptions options;
+  options.cache_folder = cursor.read_text("cache folder");
+  options.max_rows = cursor.read<std::int32_t>("rows");
+  options.max_wanted = cursor.read<std::int32_t>("wanted rows");
+  options.max_positions = cursor.read<std::int32_t>("positions");
+  read_list(cursor, options.taps, "taps");
+  return options;
+}
+
+}  // namespace
+
 void OrderWriter::append(std::span<const std::byte> more) {
   const std::size_t size = bytes_.size();
   bytes_.resize(size + more.size());
   std::copy(more.begin(), more.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(size));
+}
+
+void put(OrderWriter& writer, const OpenOrder& order) {
+  writer.put_text(order.file.string());
+  writer.put(order.degree);
+  writer.put(order.pages);
+  put_options(writer, order.options);
 }
 
 OpenOrder read_open(files::ByteCursor& cursor) {
@@ -38,12 +51,29 @@ OpenOrder read_open(files::ByteCursor& cursor) {
   order.file = cursor.read_text("model");
   order.degree = cursor.read<std::int32_t>("degree");
   order.pages = cursor.read<std::int32_t>("pages");
-  LoadOptions& options = order.options;
-  options.cache_folder = cursor.read_text("cache folder");
-  options.max_rows = cursor.read<std::int32_t>("rows");
-  options.max_wanted = cursor.read<std::int32_t>("wanted rows");
-  options.max_positions = cursor.read<std::int32_t>("positions");
-  read_list(cursor, options.taps, "taps");
+  order.options = read_options(cursor);
+  return order;
+}
+
+void put(OrderWriter& writer, const OpenModuleOrder& order) {
+  writer.put_text(order.file.string());
+  writer.put(order.target);
+  writer.put_list(std::span<const std::byte>(to_bytes(order.graph)));
+  writer.put_list(std::span(order.taps));
+  writer.put(order.pages);
+  put_options(writer, order.options);
+}
+
+OpenModuleOrder read_open_module(files::ByteCursor& cursor) {
+  OpenModuleOrder order;
+  order.file = cursor.read_text("module");
+  order.target = cursor.read<std::uint32_t>("target");
+  std::vector<std::byte> graph;
+  read_list(cursor, graph, "graph");
+  order.graph = graph_of_bytes(graph);
+  read_list(cursor, order.taps, "taps");
+  order.pages = cursor.read<std::int32_t>("pages");
+  order.options = read_options(cursor);
   return order;
 }
 

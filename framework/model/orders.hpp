@@ -14,10 +14,11 @@
 #include "kv/page_pool.hpp"
 #include "kv/table_copy.hpp"
 #include "model/decoder.hpp"
+#include "model/module_graph.hpp"
 
 namespace redline::model {
 
-enum class Order : std::uint32_t { OPEN, FORWARD, CLOSE, STOP };
+enum class Order : std::uint32_t { OPEN, OPEN_MODULE, FORWARD, CLOSE, STOP };
 
 struct Moved {  // a slot copied on rank 0 since the last order
   std::uint32_t model;
@@ -61,6 +62,17 @@ struct OpenOrder {
 };
 void put(OrderWriter& writer, const OpenOrder& order);
 OpenOrder read_open(files::ByteCursor& cursor);
+
+struct OpenModuleOrder {
+  std::filesystem::path file;
+  std::uint32_t target;  // the number of its model
+  ModuleGraph graph;
+  std::vector<std::int32_t> taps;
+  std::int32_t pages;
+  LoadOptions options;  // without progress
+};
+void put(OrderWriter& writer, const OpenModuleOrder& order);
+OpenModuleOrder read_open_module(files::ByteCursor& cursor);
 
 void put(OrderWriter& writer, const Batch& batch);
 

@@ -43,6 +43,10 @@ void DraftModel::lay_block(Held& held, const Draft& draft, bool is_new) {
 
 // In a block nothing is known of what lies between: its rows have the root's memory.
 std::int32_t DraftModel::place(Held& held, std::span<const Token> path) {
+  if (feeding_.is_root_only && !path.empty())
+    throw Error(
+        "draft model: a node below the root; what this head needs is known at the root "
+        "only");
   std::int32_t at = 0;
   for (const Token token : path) {
     std::int32_t next = held.child(at, token);

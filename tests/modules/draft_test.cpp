@@ -3,9 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "modules/rig.hpp"
+#include "modules/drafting.hpp"
 #include "redline/error.hpp"
-#include "step/draft_model.hpp"
 
 using namespace redline;
 using namespace redline::tests;
@@ -15,54 +14,14 @@ namespace {
 
 constexpr Token kMask = 258;
 
-// A text, and the head that drafts for it.
-class Drafting {
- public:
-  Drafting(Rig& rig, DraftModel& model, std::uint64_t id, const std::vector<Token>& ids)
-      : text(rig, ids), rig_(rig), model_(model), id_(id) {
-    model_.begin(view(), chain_, &text.of_target);
-  }
-  redline::Sequence view() const { return {id_, text.tokens, 0, 100, rig_.shape.vocab}; }
-  std::vector<std::vector<float>> ask(const Draft& draft, std::vector<Node> nodes) {
-    const redline::Sequence seen = view();
-    std::vector<Ask> asks;
-    for (const Node n : nodes) asks.push_back({seen, draft, n});
-    std::vector<std::vector<float>> rows;
-    for (const Row& row : model_.forward(asks)) rows.push_back(row.to_dense());
-    return rows;
-  }
-  bool fill(std::int32_t tokens) {
-    if (!model_.reserve_fill(view(), tokens)) return false;
-    model_.fill({&id_, 1});
-    return true;
-  }
-  const kv::Cache& cache() const { return *model_.cache(id_); }
-  void move_on(const std::vector<Token>& path, Token next) {
-    model_.commit(id_, path);
-    std::vector<Token> more = path;
-    more.push_back(next);
-    text.extend(more);
-  }
-  void roll_back() { model_.roll_back(id_); }
-  std::int32_t vocab() const { return rig_.shape.vocab; }
-
-  Text text;
-
- private:
-  step::Chain chain_;
-  Rig& rig_;
-  DraftModel& model_;
-  std::uint64_t id_;
-};
-
 // A draft of the shape that the head drafts, and the nodes to ask it about, none of which needs a
 // row that is not there yet.
 Draft some_draft(const Rig& rig, std::mt19937& g) {
   Draft draft(rig.shape.vocab);
   const int nodes = static_cast<int>(g() % 7);
-  for (int n = 0; n < nodes && !rig.plan.feeding.is_root_only; ++n) {
-    const Node parent = rig.plan.feeding.is_block ? n : static_cast<Node>(g() % (n + 1));
-    Token token = rig.plan.feeding.is_block ? kMask : static_cast<Token>(g() % rig.shape.vocab);
+  for (int n = 0; n < nodes && !rig.module.feeding().is_root_only; ++n) {
+    const Node parent = rig.module.feeding().is_block ? n : static_cast<Node>(g() % (n + 1));
+    Token token = rig.module.feeding().is_block ? kMask : static_cast<Token>(g() % rig.shape.vocab);
     while (draft.child(parent, token) != kNone) token = (token + 1) % rig.shape.vocab;
     draft.append({parent, token});
   }
@@ -191,7 +150,7 @@ TEST_CASE("A head is filled only as far as the target has come") {
   Drafting d(rig, model, 1, model::some_ids(20, rig.shape.vocab));
   d.text.tokens.insert(d.text.tokens.end(), 6, 3);  // committed, not computed yet
   REQUIRE(d.fill(100));
-  CHECK(d.cache().tokens() == (rig.plan.feeding.is_block ? 19 : 20));
+  CHECK(d.cache().tokens() == (rig.module.feeding().is_block ? 19 : 20));
 }
 
 TEST_CASE("A head that reads the target's states cannot begin without them") {

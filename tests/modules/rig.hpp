@@ -12,6 +12,12 @@
 
 namespace redline::tests {
 
+inline std::vector<std::int32_t> places(std::size_t taps) {
+  std::vector<std::int32_t> all(taps);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 struct Head {
   void (*build)(ModuleBuilder&);
   std::vector<Tap> taps;
@@ -24,6 +30,12 @@ inline Head flash() {
             return flash_file(hidden, type);
           }};
 }
+
+// A target and a head, wherever they run.
+struct Pair {
+  model::Forward &target, &module;
+  kv::PagePool &target_pool, &module_pool;
+};
 
 struct Rig {
   explicit Rig(const Head& of, files::TensorType type = files::TensorType::F32,
@@ -43,11 +55,7 @@ struct Rig {
         target_pool(target->kv_shape(), 40, true),
         module_pool(module.kv_shape(), 40, true) {}
 
-  static std::vector<std::int32_t> places(std::size_t taps) {
-    std::vector<std::int32_t> all(taps);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
+  operator Pair() { return {*target, module, target_pool, module_pool}; }
 
   model::TinyFile target_file;
   model::Shape shape;
@@ -67,8 +75,8 @@ inline void commit_all(kv::Lease& lease) {
 // A committed text: the target has computed all of it but the root, the head what fill() says.
 class Text {
  public:
-  Text(Rig& rig, const std::vector<Token>& ids)
-      : of_target(rig.target_pool), of_head(rig.module_pool), rig_(rig) {
+  Text(Pair pair, const std::vector<Token>& ids)
+      : of_target(pair.target_pool), of_head(pair.module_pool), pair_(pair) {
     extend(ids);
   }
   // The target computes all but the last of the text.
@@ -77,7 +85,7 @@ class Text {
     const std::int32_t from = of_target.tokens();
     if (root() == from) return;
     auto lease = kv::Lease::reserve(of_target, root() - from);
-    rig_.target->forward(committed(of_target, from, root(), nullptr));
+    pair_.target.forward(committed(of_target, from, root(), nullptr));
     commit_all(*lease);
     for (std::int32_t slot = from; slot < root(); ++slot) {
       const std::byte* const page = of_target.pages()[slot / kv::kPageTokens];
@@ -94,7 +102,7 @@ class Text {
       const std::int32_t from = of_head.tokens(), end = std::min(to, from + chunk);
       auto lease = kv::Lease::reserve(of_head, end - from);
       model::Batch batch = committed(of_head, from, end, &of_target);
-      rig_.module.forward(batch);
+      pair_.module.forward(batch);
       commit_all(*lease);
     }
   }
@@ -147,7 +155,7 @@ class Text {
     batch.segments.push_back({&cache, 0, to - from, features});
     return batch;
   }
-  Rig& rig_;
+  Pair pair_;
 };
 
 using Bytes = std::vector<std::byte>;
