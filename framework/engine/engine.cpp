@@ -254,7 +254,17 @@ void Engine::submit(Request request, Listener listener) {
 
 bool Engine::cancel(std::uint64_t request_key) { return impl_->loop->cancel(request_key); }
 bool Engine::iterate(trace::Sink& sink) { return impl_->loop->iterate(sink); }
+bool Engine::preempt(trace::Sink& sink) { return impl_->loop->preempt(sink); }
 std::int32_t Engine::free_pages() const { return impl_->pool->obtainable(); }
+
+std::int64_t Engine::held_pages() const {
+  const auto held = [](const kv::PagePool& pool) {
+    return std::int64_t{pool.total()} - pool.obtainable();
+  };
+  std::int64_t pages = held(*impl_->pool);
+  for (const auto& draft : impl_->host.models()) pages += held(draft->draft().pages());
+  return pages;
+}
 
 Result Engine::run(Request request, trace::Sink& sink,
                    std::function<void(std::span<const Token>)> on_tokens,

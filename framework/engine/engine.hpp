@@ -57,7 +57,9 @@ class Engine {
   void submit(Request request, Listener listener);
   bool cancel(std::uint64_t request_key);  // false: no such request, or it has ended
   bool iterate(trace::Sink& sink);         // one step over many; false: nothing is left to do
+  bool preempt(trace::Sink& sink);         // as when pages run out; false: none runs
   std::int32_t free_pages() const;         // of the target's pool, cached prefixes among them
+  std::int64_t held_pages() const;         // of all pools, by requests that have not ended
   // One request from start to end, others taken in before it beside it.
   Result run(Request request, trace::Sink& sink,
              std::function<void(std::span<const Token>)> on_tokens = {},

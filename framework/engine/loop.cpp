@@ -113,6 +113,11 @@ bool Loop::make_room(trace::Sink& sink) {
         "the KV pages ran out for one sequence alone; raise engine.kv_pages or draft less widely");
     return false;
   }
+  return preempt(sink);
+}
+
+bool Loop::preempt(trace::Sink& sink) {
+  if (scheduler_.running().empty()) return false;
   Active& request = scheduler_.preempt();
   ++preempted_;
   request.preempted();
@@ -124,7 +129,10 @@ bool Loop::make_room(trace::Sink& sink) {
 void Loop::take(Active& request, step::Progress progress, std::int64_t num_sharing,
                 trace::Sink& sink) {
   request.take(progress, timings_, num_sharing);
-  if (prefixes_) publish(request);
+  if (prefixes_) {
+    const step::Lap keeping(timings_.kv);
+    publish(request);
+  }
   if (progress.fault != step::Fault::NONE)
     event(progress.fault == step::Fault::BAD_ROW ? trace::Event::BAD_ROW
                                                  : trace::Event::PLUGIN_FAILED,
@@ -166,7 +174,7 @@ void Loop::record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink
   b.sample_ns = timings_.sample;
   b.kv_ns = timings_.kv;
   b.sched_ns = sched_ns_;
-  b.log_ns = std::exchange(log_ns_, 0);
+  b.log_ns = timings_.log + std::exchange(log_ns_, 0);
   const std::int64_t end_ns = now_ns();
   b.total_ns = end_ns - start_ns;
   sink.batch(b);

@@ -30,6 +30,8 @@ class Loop {
   bool cancel(std::uint64_t request_key);     // false: no such request, or it has ended
   // One iteration. False when nothing is left to do.
   bool iterate(trace::Sink& sink);
+  // The last to arrive of those running gives its pages back and waits. False: none runs.
+  bool preempt(trace::Sink& sink);
 
  private:
   void admit();

@@ -38,6 +38,7 @@ struct Counts {  // one meaning each (docs/design.md)
   std::uint64_t drafted = 0, accepted_by_rule = 0;
   std::uint64_t committed = 0, emitted = 0;     // the token that prefill yields is one of both
   std::uint64_t steps = 0, drafting_steps = 0;  // verify steps; those with at least one draft
+  bool operator==(const Counts&) const = default;
 };
 
 struct StepTime {       // one verify step as the user feels it

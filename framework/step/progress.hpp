@@ -14,6 +14,7 @@ enum class Fault : std::uint8_t { NONE, BAD_ROW, PLUGIN };
 struct Alternative {
   Token token;
   float logprob;
+  bool operator==(const Alternative&) const = default;
 };
 
 struct Progress {                // the engine walks `committed` token by token for its stops
@@ -31,7 +32,7 @@ struct Progress {                // the engine walks `committed` token by token 
 };
 
 struct Timings {  // of one iteration, ns
-  std::int64_t draft = 0, target = 0, verify = 0, sample = 0, kv = 0, total = 0;
+  std::int64_t draft = 0, target = 0, verify = 0, sample = 0, kv = 0, log = 0, total = 0;
   std::uint32_t rows = 0;  // of the target
 };
 

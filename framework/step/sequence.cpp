@@ -43,9 +43,10 @@ void Step::begin(Sequence& sequence) const {
   }
 }
 
+// One that has not begun holds pages too: those of a prefix that it was admitted with.
 void Step::release_pages(Sequence& sequence) {
-  if (!sequence.begun) return;
-  for (DraftModel* model : sequence.strategy->models) model->release_pages(sequence.request_key);
+  if (sequence.begun)
+    for (DraftModel* model : sequence.strategy->models) model->release_pages(sequence.request_key);
   sequence.target_kv->clear();
 }
 

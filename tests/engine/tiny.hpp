@@ -38,6 +38,20 @@ inline std::string tiny_model(redline::files::TensorType type = redline::files::
   return path.string();
 }
 
+// A smaller one, where many steps count and the width does not.
+inline std::string small_model(redline::files::TensorType type = redline::files::TensorType::Q8_0,
+                               std::int32_t context = 1024) {
+  const auto path = tiny_folder() / ("small-" + std::to_string(static_cast<int>(type)) + "-" +
+                                     std::to_string(context) + ".gguf");
+  if (!std::filesystem::exists(path)) {
+    redline::model::TinySpec spec{.hidden = 64, .heads = 2, .kv_heads = 1, .feed_forward = 128};
+    spec.type = type;
+    spec.context = context;
+    redline::model::write_tiny_model(spec, path);
+  }
+  return path.string();
+}
+
 inline const redline::text::Tokenizer& tiny_tokenizer() {
   static const redline::text::Tokenizer tokenizer(redline::files::Gguf::open(tiny_model()));
   return tokenizer;
