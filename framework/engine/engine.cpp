@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include "engine/engine_host.hpp"
 #include "engine/loop.hpp"
 #include "files/model_store.hpp"
+#include "log/log.hpp"
 
 namespace redline::engine {
 namespace {
@@ -43,25 +47,58 @@ void check(const Settings& s, const model::Shape& target) {
                std::to_string(pages_of_one(s)) + " pages; raise kv_pages or lower max_model_len");
 }
 
+int ranks_of(const Settings& s) { return std::max(s.tp, s.draft_tp); }
+
+std::unique_ptr<model::Ranks> rank_threads(const Settings& s, device::Device& device) {
+  if (s.backend != "threads")
+    throw InputError("parallel.backend is " + s.backend +
+                     ", and this program is no process of a group; run the cell under mpirun, or "
+                     "choose the backend threads");
+  return model::Ranks::of_threads(std::max(1, ranks_of(s)), device.pool().threads(),
+                                  device.ops().isa, time_limit(s));
+}
+
+void check_ranks(const Settings& s, int ranks) {
+  if (s.tp < 1 || s.draft_tp < 1 || ranks != ranks_of(s))
+    throw InputError("engine.tp is " + std::to_string(s.tp) + " and engine.draft_tp " +
+                     std::to_string(s.draft_tp) + ", the run has " + std::to_string(ranks) +
+                     " ranks; start as many processes as the larger of the two");
+}
+
 }  // namespace
 
+// The cores are shared out evenly: a rank waits for the slowest.
+int threads_of_rank(const Settings& s) {
+  const int ranks = ranks_of(s);
+  if (ranks <= 1) return s.threads;
+  const int all = s.threads > 0 ? s.threads : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, all / ranks);
+}
+
+std::chrono::milliseconds time_limit(const Settings& s) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(s.rank_timeout_s * 1000));
+}
+
 struct Engine::Impl {
-  Impl(const Settings& s, const plugin::Registry& r)
+  Impl(const Settings& s, const plugin::Registry& r, model::Ranks* processes)
       : settings(s),
         registry(r),
         target_file(files::Gguf::open(files::locate_model(s.target))),
         shape(model::shape_of(target_file)),
         tokenizer(target_file),
-        device(device::Device::open(s.device, s.threads, s.isa)),
-        host(registry, shape, tokenizer),
-        strategies(registry, host, device->ops()) {}
+        device(device::Device::open(s.device, threads_of_rank(s), s.isa)),
+        threads(processes ? nullptr : rank_threads(s, *device)),
+        lead((processes ? *processes : *threads).lead()),
+        host(registry, shape, tokenizer, s.draft_tp, ranks_of(s)),
+        watchdog(s.plugin_calls, &logging::warn),
+        strategies(registry, host, device->ops(), watchdog) {}
 
   void make_plugins();
-  std::int64_t fixed_bytes() const;
-  std::int64_t page_bytes() const;
   void plan_memory();
   void load(const Say& say);
+  void measure_costs(const ModelContext& context, const Say& say);
   model::LoadOptions load_options() const;
+  model::LoadOptions target_options() const;
 
   Settings settings;
   const plugin::Registry& registry;
@@ -69,13 +106,14 @@ struct Engine::Impl {
   model::Shape shape;
   text::Tokenizer tokenizer;
   std::unique_ptr<device::Device> device;
-  parallel::Solo ranks;
+  std::unique_ptr<model::Ranks> threads;  // unless ranks are processes
+  model::Lead& lead;
+  std::unique_ptr<model::LedModel> target;  // before the host, whose modules borrow from it
   EngineHost host;
+  Watchdog watchdog;
   Strategies strategies;
   std::int32_t pages = 0;  // of each pool
   MemoryPlan plan;
-  std::unique_ptr<model::Decoder> target;
-  std::unique_ptr<kv::PagePool> pool;
   std::unique_ptr<kv::PrefixCache> prefixes;
   std::unique_ptr<step::Step> step;
   std::unique_ptr<Loop> loop;
@@ -98,75 +136,87 @@ model::LoadOptions Engine::Impl::load_options() const {
   return options;
 }
 
-// What is taken whatever the number of pages.
-std::int64_t Engine::Impl::fixed_bytes() const {
-  std::int64_t bytes = kTraceQueueBytes;
-  const auto add = [&](const files::Gguf& file) {
-    const auto need = model::Decoder::memory_need(file, load_options());
-    bytes += need.weights + need.activations;
-  };
-  add(target_file);
-  for (const auto& draft : host.models()) add(draft->file());
-  return bytes;
+// It keeps the states that modules read.
+model::LoadOptions Engine::Impl::target_options() const {
+  model::LoadOptions options = load_options();
+  options.taps = host.taps();
+  return options;
 }
 
-std::int64_t Engine::Impl::page_bytes() const {
-  std::int64_t bytes = shape.kv().page_bytes();
-  for (const auto& draft : host.models()) bytes += draft->shape().kv().page_bytes();
-  return bytes;
-}
-
-// Pages of target and drafts run out together: each pool has as many.
+// Target, drafts and modules, rank by rank.
 void Engine::Impl::plan_memory() {
-  plan.available_bytes = available_memory_bytes();
-  plan.limit_bytes = static_cast<std::int64_t>(static_cast<double>(plan.available_bytes) *
-                                               settings.memory_utilization);
-  const std::int32_t least = pages_of_one(settings), wanted = least * settings.max_num_seqs;
-  const std::int64_t fit = (plan.limit_bytes - fixed_bytes()) / page_bytes();
-  pages = settings.kv_pages > 0
-              ? settings.kv_pages
-              : static_cast<std::int32_t>(std::clamp<std::int64_t>(fit, least, wanted));
-  const auto add = [this](std::string what, std::int64_t bytes) {
-    plan.items.push_back({std::move(what), bytes});
-    plan.total_bytes += bytes;
+  std::vector<ModelNeed> models;
+  const auto add = [&](const std::string& who, int degree, const auto& need_on) {
+    for (int rank = 0; rank < degree; ++rank)
+      models.push_back(
+          {degree == 1 ? who : who + " on rank " + std::to_string(rank), need_on(rank)});
   };
-  const auto add_model = [&](const std::string& who, const files::Gguf& file,
-                             const model::Shape& of) {
-    const auto need = model::Decoder::memory_need(file, load_options());
-    add(who + " weights", need.weights);
-    add(who + " KV, " + std::to_string(pages) + " pages of 16", pages * of.kv().page_bytes());
-    add(who + " activations", need.activations);
-  };
-  add_model("target", target_file, shape);
-  for (const auto& draft : host.models()) add_model("draft", draft->file(), draft->shape());
-  add("trace queue", kTraceQueueBytes);
+  add("target", settings.tp, [&](int rank) {
+    return model::Decoder::memory_need(target_file, target_options(), rank, settings.tp);
+  });
+  for (const auto& draft : host.models())
+    add("draft", draft->degree(), [&](int rank) {
+      return model::Decoder::memory_need(draft->file(), load_options(), rank, draft->degree());
+    });
+  const auto architecture = model::architecture_of(target_file);
+  for (const auto& module : host.modules())
+    add("module", settings.tp, [&](int) { return module->need(architecture, load_options()); });
+  const std::int32_t least = pages_of_one(settings);
+  const PageWish wish{settings.kv_pages, least, least * settings.max_num_seqs};
+  plan = plan_of(models, wish, kTraceQueueBytes, settings.memory_utilization);
+  pages = plan.pages;
 }
 
 void Engine::Impl::load(const Say& say) {
-  ModelContext context{*device, ranks, load_options()};
+  ModelContext context{*device, lead, load_options()};
   const auto report = [&](const std::string& who) {
     context.load.progress = [&say, who](double done, const std::string& what) {
       say(who + ": " + what + " " + std::to_string(static_cast<int>(done * 100)) + " %");
     };
   };
   report("target");
-  target = std::make_unique<model::Decoder>(target_file, *device, ranks, context.load);
-  pool = std::make_unique<kv::PagePool>(target->kv_shape(), pages);
-  if (settings.prefix_cache) prefixes = std::make_unique<kv::PrefixCache>(*pool);
+  model::LoadOptions for_target = target_options();
+  for_target.progress = context.load.progress;
+  target = lead.open(target_file, settings.tp, *device, for_target, pages);
+  if (settings.prefix_cache) prefixes = std::make_unique<kv::PrefixCache>(target->pool());
   for (const auto& draft : host.models()) {
     report("draft");
     draft->load(context, pages, shape.vocab, settings.trace_level >= trace::Level::CHOSEN,
                 settings.prefix_cache);
+    draft->draft().watched_by(&watchdog);
   }
-  step = std::make_unique<step::Step>(*target, settings.trace_level, settings.trace_topk,
-                                      device->ops());
-  loop = std::make_unique<Loop>(
-      LoopNeeds{*step, *pool, prefixes.get(), settings.max_num_seqs, settings.rows_per_step});
+  for (const auto& module : host.modules()) {
+    report("module");
+    module->load(context, *target, pages, settings.trace_level >= trace::Level::CHOSEN,
+                 settings.prefix_cache);
+    module->draft().watched_by(&watchdog);
+  }
+  step = std::make_unique<step::Step>(target->forward(), settings.trace_level, settings.trace_topk,
+                                      device->ops(), &watchdog);
+  if (settings.cost_table || host.costs_are_wanted()) measure_costs(context, say);
+  loop = std::make_unique<Loop>(LoopNeeds{*step, target->pool(), prefixes.get(),
+                                          settings.max_num_seqs, settings.rows_per_step,
+                                          &watchdog});
 }
 
-Engine::Engine(const Settings& settings, const plugin::Registry& registry, const Say& say)
-    : impl_(std::make_unique<Impl>(settings, registry)) {
+// Before anything is cached in the pools: a forward over a chain writes into pages of its own.
+void Engine::Impl::measure_costs(const ModelContext& context, const Say& say) {
+  const std::filesystem::path folder = context.load.cache_folder;
+  const auto report = [&say](const std::string& who) {
+    return [&say, who](const std::string& what) { say(who + ": " + what); };
+  };
+  Costs& costs = host.costs_to_fill();
+  costs.target = model::cost_of(folder, cost_key(target_file, settings.tp, context),
+                                target->forward(), target->pool(), report("target"));
+  if (!host.models().empty())
+    costs.draft = host.models().front()->cost(folder, context, report("draft"));
+}
+
+Engine::Engine(const Settings& settings, const plugin::Registry& registry, const Say& say,
+               model::Ranks* ranks)
+    : impl_(std::make_unique<Impl>(settings, registry, ranks)) {
   check(settings, impl_->shape);
+  check_ranks(settings, impl_->lead.ranks());
   impl_->make_plugins();
   impl_->plan_memory();
   say(impl_->plan.table());
@@ -209,8 +259,9 @@ std::vector<PluginFact> Engine::plugins() const {
 
 std::vector<trace::Attributes> Engine::attributes() const {
   std::vector<trace::Attributes> groups;
+  const Costs& costs = impl_->host.costs_to_fill();
   const auto add_model = [&](std::string group, const std::string& name, const files::Gguf& file,
-                             const model::Shape& of) {
+                             const model::Shape& of, int degree, const CostCurve& cost) {
     groups.push_back({std::move(group),
                       {{"name", name},
                        {"architecture", of.architecture},
@@ -218,13 +269,15 @@ std::vector<trace::Attributes> Engine::attributes() const {
                        {"file_bytes", std::to_string(file.file_bytes())},
                        {"vocab_size", std::to_string(of.vocab)},
                        {"tokenizer_sha256", text::Tokenizer(file).sha256()},
-                       {"tp_size", "1"}}});
+                       {"tp_size", std::to_string(degree)},
+                       {"cost_table", model::to_json(cost)}}});
   };
-  add_model("/models/target", impl_->settings.target, impl_->target_file, impl_->shape);
+  add_model("/models/target", impl_->settings.target, impl_->target_file, impl_->shape,
+            impl_->settings.tp, costs.target);
   const auto& drafts = impl_->host.models();
   for (std::size_t k = 0; k < drafts.size(); ++k)
     add_model("/models/draft_" + std::to_string(k), drafts[k]->name(), drafts[k]->file(),
-              drafts[k]->shape());
+              drafts[k]->shape(), drafts[k]->degree(), k == 0 ? costs.draft : CostCurve{});
   for (const PluginFact& fact : plugins()) {
     std::string parameters;
     for (const plugin::Parameter& p : fact.parameters)
@@ -254,15 +307,18 @@ void Engine::submit(Request request, Listener listener) {
 
 bool Engine::cancel(std::uint64_t request_key) { return impl_->loop->cancel(request_key); }
 bool Engine::iterate(trace::Sink& sink) { return impl_->loop->iterate(sink); }
+void Engine::on_stuck_plugin(Say stuck) { impl_->watchdog.on_stuck(std::move(stuck)); }
 bool Engine::preempt(trace::Sink& sink) { return impl_->loop->preempt(sink); }
-std::int32_t Engine::free_pages() const { return impl_->pool->obtainable(); }
+std::int32_t Engine::free_pages() const { return impl_->target->pool().obtainable(); }
 
 std::int64_t Engine::held_pages() const {
   const auto held = [](const kv::PagePool& pool) {
     return std::int64_t{pool.total()} - pool.obtainable();
   };
-  std::int64_t pages = held(*impl_->pool);
+  std::int64_t pages = held(impl_->target->pool());
   for (const auto& draft : impl_->host.models()) pages += held(draft->draft().pages());
+  for (const auto& module : impl_->host.modules()) pages += held(module->draft().pages());
+  for (const auto& module : impl_->host.modules()) pages += held(module->draft().pages());
   return pages;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/hosted_model.hpp"
+#include "engine/hosted_module.hpp"
 #include "plugin/registry.hpp"
 #include "redline/host.hpp"
 #include "text/tokenizer.hpp"
@@ -13,14 +14,31 @@ namespace redline::engine {
 
 class EngineHost final : public Host {
  public:
+  // draft_degree: of models that are opened without one; ranks: the highest there can be.
   EngineHost(const plugin::Registry& registry, const model::Shape& target,
-             const text::Tokenizer& tokenizer)
-      : registry_(registry), target_(target), tokenizer_(tokenizer) {}
+             const text::Tokenizer& tokenizer, int draft_degree, int ranks)
+      : registry_(registry),
+        target_(target),
+        tokenizer_(tokenizer),
+        draft_degree_(draft_degree),
+        ranks_(ranks) {}
   const std::vector<std::unique_ptr<HostedModel>>& models() const { return models_; }
+  const std::vector<std::unique_ptr<HostedModule>>& modules() const { return modules_; }
+  const std::vector<Tap>& taps() const { return taps_; }  // that the target keeps for modules
+  // A plugin; the modules it opens get the taps that it declares. PluginError: a tap at a layer
+  // that the target lacks.
+  template <class T>
+  std::unique_ptr<T> make(const std::string& name, const plugin::Arguments& arguments) {
+    auto made = registry_.make<T>(name, arguments, *this);
+    if constexpr (std::is_base_of_v<Drafter, T>) bind(name, made->contract().needs.taps);
+    return made;
+  }
+  bool costs_are_wanted() const { return costs_are_wanted_; }
+  Costs& costs_to_fill() { return costs_; }
   void seal() { is_sealed_ = true; }  // memory is planned: no further model is opened
-  // Models asked for since start_list(), each once.
+  // Models and modules asked for since start_list(), each once.
   void start_list() { list_.clear(); }
-  const std::vector<HostedModel*>& list() const { return list_; }
+  const std::vector<Hosted*>& list() const { return list_; }
 
  private:
   TargetShape do_target() const override;
@@ -28,15 +46,30 @@ class EngineHost final : public Host {
   // before the start, or a vocabulary that is not the target's (first differing id, both texts, the
   // overlap).
   redline::Model& do_open_model(std::string_view path, std::int32_t degree) override;
+  // Likewise, for the same file and graph.
+  redline::Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&)) override;
+  const Costs& do_costs() override {
+    costs_are_wanted_ = true;
+    return costs_;
+  }
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;
+
+  void check_open(const std::string& what) const;
+  void note(Hosted& asked_for);
+  void bind(const std::string& drafter, std::span<const Tap> taps);
 
   const plugin::Registry& registry_;
   const model::Shape& target_;
   const text::Tokenizer& tokenizer_;
+  int draft_degree_, ranks_;
   std::vector<std::unique_ptr<HostedModel>> models_;
-  std::vector<HostedModel*> list_;
-  bool is_sealed_ = false;
+  std::vector<std::unique_ptr<HostedModule>> modules_;
+  std::vector<HostedModule*> unbound_;  // opened by the drafter that is being made
+  std::vector<Tap> taps_;
+  std::vector<Hosted*> list_;
+  Costs costs_;
+  bool is_sealed_ = false, costs_are_wanted_ = false;
 };
 
 }  // namespace redline::engine

@@ -3,22 +3,28 @@
 
 namespace redline::engine {
 
-HostedModel::HostedModel(std::string name, files::Gguf file)
-    : name_(std::move(name)), file_(std::move(file)), shape_(model::shape_of(file_)) {}
+model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext& context) {
+  return {file, std::string(kernels::name(context.device.ops().isa)),
+          context.device.pool().threads(), degree};
+}
+
+HostedModel::HostedModel(std::string name, files::Gguf file, int degree)
+    : Hosted(std::move(name), std::move(file)),
+      shape_(model::shape_of(this->file())),
+      degree_(degree) {}
 
 void HostedModel::load(const ModelContext& context, std::int32_t pages, std::int32_t vocab,
                        bool keep_raw, bool keep_prefixes) {
-  decoder_ = std::make_unique<model::Decoder>(file_, context.device, context.ranks, context.load);
-  pool_ = std::make_unique<kv::PagePool>(decoder_->kv_shape(), pages);
-  model::Forward* forward = decoder_.get();
-  if (decoder_->vocab() != vocab) forward = &padded_.emplace(*decoder_, vocab);
-  draft_.emplace(*forward, *pool_, keep_raw);
-  if (keep_prefixes) draft_->keep_prefixes();
+  model_ = context.lead.open(file(), degree_, context.device, context.load, pages);
+  model::Forward* forward = &model_->forward();
+  if (forward->vocab() != vocab) forward = &padded_.emplace(*forward, vocab);
+  serve(*forward, model_->pool(), keep_raw, keep_prefixes);
 }
 
-std::vector<Row> HostedModel::do_forward(std::span<const Ask> asks) {
-  if (!draft_) throw Error(name_ + ": asked for rows before the run has started");
-  return draft_->forward(asks);
+CostCurve HostedModel::cost(const std::filesystem::path& cache_folder, const ModelContext& context,
+                            const std::function<void(const std::string&)>& progress) {
+  return model::cost_of(cache_folder, cost_key(file(), degree_, context), model_->forward(),
+                        model_->pool(), progress);
 }
 
 }  // namespace redline::engine

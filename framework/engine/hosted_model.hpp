@@ -6,39 +6,31 @@
 #include <optional>
 #include <string>
 
+#include "engine/hosted.hpp"
 #include "engine/padded_forward.hpp"
-#include "model/decoder.hpp"
-#include "step/draft_model.hpp"
+#include "model/cost_table.hpp"
 
 namespace redline::engine {
 
-struct ModelContext {  // what every model of an engine is loaded with
-  device::Device& device;
-  parallel::Communicator& ranks;
-  model::LoadOptions load;
-};
+model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext& context);
 
-class HostedModel final : public redline::Model {
+class HostedModel final : public Hosted {
  public:
-  HostedModel(std::string name, files::Gguf file);
+  HostedModel(std::string name, files::Gguf file, int degree);
 
-  const std::string& name() const { return name_; }
-  const files::Gguf& file() const { return file_; }
   const model::Shape& shape() const { return shape_; }
+  int degree() const { return degree_; }  // ranks that share it
   // pages: of its KV pool; vocab: the target's.
   void load(const ModelContext& context, std::int32_t pages, std::int32_t vocab, bool keep_raw,
             bool keep_prefixes);
-  step::DraftModel& draft() { return *draft_; }  // after load()
+  CostCurve cost(const std::filesystem::path& cache_folder, const ModelContext& context,
+                 const std::function<void(const std::string&)>& progress);  // after load()
 
  private:
-  std::vector<Row> do_forward(std::span<const Ask> asks) override;
-  std::string name_;
-  files::Gguf file_;
   model::Shape shape_;
-  std::unique_ptr<model::Decoder> decoder_;
+  int degree_;
+  std::unique_ptr<model::LedModel> model_;
   std::optional<PaddedForward> padded_;
-  std::unique_ptr<kv::PagePool> pool_;
-  std::optional<step::DraftModel> draft_;
 };
 
 }  // namespace redline::engine

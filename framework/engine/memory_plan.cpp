@@ -76,6 +76,33 @@ std::int64_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
+MemoryPlan plan_of(const std::vector<ModelNeed>& models, const PageWish& wish,
+                   std::int64_t other_bytes, double utilization) {
+  std::int64_t fixed_bytes = other_bytes, page_bytes = 0;
+  for (const ModelNeed& model : models) {
+    fixed_bytes += model.need.weights + model.need.activations;
+    page_bytes += model.need.kv.page_bytes();
+  }
+  MemoryPlan plan;
+  plan.available_bytes = available_memory_bytes();
+  plan.limit_bytes =
+      static_cast<std::int64_t>(static_cast<double>(plan.available_bytes) * utilization);
+  const std::int64_t fit = (plan.limit_bytes - fixed_bytes) / page_bytes;
+  plan.pages =
+      wish.fixed > 0
+          ? wish.fixed
+          : static_cast<std::int32_t>(std::clamp<std::int64_t>(fit, wish.least, wish.wanted));
+  for (const ModelNeed& model : models) {
+    plan.items.push_back({model.who + " weights", model.need.weights});
+    plan.items.push_back({model.who + " KV, " + std::to_string(plan.pages) + " pages of 16",
+                          plan.pages * model.need.kv.page_bytes()});
+    plan.items.push_back({model.who + " activations", model.need.activations});
+  }
+  plan.items.push_back({"trace queue", other_bytes});
+  for (const MemoryItem& item : plan.items) plan.total_bytes += item.bytes;
+  return plan;
+}
+
 std::string MemoryPlan::table() const {
   std::ostringstream out;
   const auto line = [&out](const std::string& what, std::int64_t bytes) {

@@ -41,7 +41,9 @@ void without_folders(Value& value) {
 Value engine_value(const engine::Settings& e) {
   Value group = Value::map();
   group.put("device", Value::of(e.device)).put("isa", Value::of(e.isa.empty() ? "best" : e.isa));
-  group.put("threads", Value::of(e.threads)).put("tp", Value::of(1)).put("draft_tp", Value::of(1));
+  group.put("threads", Value::of(e.threads))
+      .put("tp", Value::of(e.tp))
+      .put("draft_tp", Value::of(e.draft_tp));
   group.put("dtype", Value::of("file")).put("kv_dtype", Value::of("f16"));
   group.put("max_model_len", Value::of(e.max_model_len));
   group.put("max_num_seqs", Value::of(e.max_num_seqs)).put("kv_pages", Value::of(e.kv_pages));
@@ -91,7 +93,11 @@ Value to_value(const Cell& cell) {
   root.put("trace", Value::map()
                         .put("level", Value::of(name_of(cell.engine.trace_level)))
                         .put("topk", Value::of(cell.engine.trace_topk)));
-  root.put("parallel", Value::map().put("launcher", Value::of("none")));
+  root.put("parallel",
+           Value::map()
+               .put("launcher", Value::of(cell.launcher.empty() ? "none" : cell.launcher))
+               .put("backend", Value::of(cell.engine.backend))
+               .put("rank_timeout_s", Value::of(cell.engine.rank_timeout_s)));
   return root.put("plugin_path", std::move(path));
 }
 

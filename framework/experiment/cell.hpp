@@ -32,6 +32,7 @@ struct Cell {
   std::string name, baseline;  // baseline: the plain cell it is measured against, "" for one
   std::string chat_template;   // "": the model's own
   engine::Settings engine;
+  std::string launcher;  // command that starts the cell's processes, "mpirun -n 8"; "": one process
   std::vector<DataSetChoice> data;
   Generate generate;
   std::uint64_t seed = 0;

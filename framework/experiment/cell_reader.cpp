@@ -13,6 +13,7 @@ namespace {
 using config::Value;
 namespace fs = std::filesystem;
 
+constexpr int kMaxRanks = 1024;
 constexpr std::array<std::string_view, 4> kLevels{"counts", "chosen", "topk", "full"};
 
 // Settings this build knows by name and has one value for: another one is refused, never ignored.
@@ -136,16 +137,14 @@ void read_plugins(const Value& root, const fs::path& folder, Cell& cell) {
 }
 
 void read_engine(const Value& root, Cell& cell) {
+  cell.engine.cost_table = true;  // every trace says what forwards cost
   const Value* group = root.find("engine");
   if (group == nullptr) return;
-  group->only(
-      {"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "max_model_len",
-       "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization", "page_tokens",
-       "rows_per_step", "numeric_mode"},
-      "engine");
+  group->only({"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "max_model_len",
+               "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization", "page_tokens",
+               "rows_per_step", "numeric_mode"},
+              "engine");
   only_value(*group, "device", "cpu", "run it on the CPU");
-  only_value(*group, "tp", "1", "one rank runs the target");
-  only_value(*group, "draft_tp", "1", "one rank runs the draft");
   only_value(*group, "dtype", "file", "weights keep the type of the model's file");
   only_value(*group, "kv_dtype", "f16", "pages hold 16-bit floats");
   only_value(*group, "page_tokens", "16", "a page holds 16 positions");
@@ -157,6 +156,8 @@ void read_engine(const Value& root, Cell& cell) {
     if (!e.isa.empty() && !kernels::isa_from(e.isa))
       isa->refuse("must be best, portable, avx2 or avx512_vnni, not '" + e.isa + "'");
   }
+  if (const Value* v = group->find("tp")) e.tp = v->integer(1, kMaxRanks);
+  if (const Value* v = group->find("draft_tp")) e.draft_tp = v->integer(1, kMaxRanks);
   if (const Value* v = group->find("threads")) e.threads = v->integer(0, 1024);
   if (const Value* v = group->find("max_model_len")) e.max_model_len = v->integer(2, 1 << 24);
   if (const Value* v = group->find("max_num_seqs")) e.max_num_seqs = v->integer(1, 1 << 12);
@@ -223,11 +224,22 @@ void read_trace(const Value& root, Cell& cell) {
   if (const Value* v = group->find("topk")) cell.engine.trace_topk = v->integer(1, 4096);
 }
 
-void read_parallel(const Value& root) {
+// A launcher starts processes, which are ranks through MPI.
+void read_parallel(const Value& root, Cell& cell) {
   const Value* group = root.find("parallel");
   if (group == nullptr) return;
-  group->only({"launcher"}, "parallel");
-  only_value(*group, "launcher", "none", "a cell is one process");
+  group->only({"launcher", "backend", "rank_timeout_s"}, "parallel");
+  if (const Value* v = group->find("launcher"); v && v->text() != "none") {
+    cell.launcher = v->text();
+    cell.engine.backend = "mpi";
+  }
+  if (const Value* v = group->find("backend")) {
+    if (v->text() != "threads" && v->text() != "mpi")
+      v->refuse("must be threads or mpi, not '" + v->text() + "'");
+    cell.engine.backend = v->text();
+  }
+  if (const Value* v = group->find("rank_timeout_s"))
+    cell.engine.rank_timeout_s = v->number(0.1, 86400);
 }
 
 }  // namespace
@@ -241,7 +253,7 @@ Cell read_cell(const Value& root, const fs::path& folder) {
   read_generate(root, cell);
   add_min_tokens(cell);
   read_trace(root, cell);
-  read_parallel(root);
+  read_parallel(root, cell);
   if (const Value* name = root.find("name")) cell.name = name->text();
   if (const Value* seed = root.find("seed")) cell.seed = seed->natural();
   if (const Value* baseline = root.find("baseline")) cell.baseline = baseline->text();

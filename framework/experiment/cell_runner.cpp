@@ -17,6 +17,8 @@
 #include "files/model_store.hpp"
 #include "files/sha256.hpp"
 #include "log/log.hpp"
+#include "model/follower.hpp"
+#include "parallel/mpi_library.hpp"
 #include "trace/events.hpp"
 #include "trace/writer.hpp"
 
@@ -48,7 +50,7 @@ void check_unchanged(const Cell& cell) {
 
 class CellRun {
  public:
-  CellRun(const RunFolder& run, const Cell& cell)
+  CellRun(const RunFolder& run, const Cell& cell, model::Ranks* ranks)
       : run_(run),
         cell_(cell),
         folder_(run.of(cell)),
@@ -57,7 +59,8 @@ class CellRun {
         attempt_(next_attempt(folder_)),
         items_(load_items(cell.data)),
         registry_(registry_of(cell)),
-        engine_(cell.engine, registry_, [this](const std::string& line) { say(line); }),
+        engine_(
+            cell.engine, registry_, [this](const std::string& line) { say(line); }, ranks),
         chat_(files::Gguf::open(files::locate_model(cell.engine.target)), cell.chat_template),
         requests_(requests_of(items_, cell, engine_.tokenizer(), chat_)) {
     for (const Finished& f : done_) finished_keys_.insert(f.key);
@@ -205,7 +208,8 @@ class CellRun {
       data.items.push_back(Value::of(set.sha256 + ":" + std::to_string(set.offset) + "+" +
                                      std::to_string(set.limit)));
     same.put("build_sha256", Value::of(build_sha256())).put("isa", Value::of(engine_.isa()));
-    same.put("tp", Value::of(1)).put("threads", Value::of(cell_.engine.threads));
+    same.put("tp", Value::of(cell_.engine.tp)).put("draft_tp", Value::of(cell_.engine.draft_tp));
+    same.put("threads", Value::of(cell_.engine.threads));
     same.put("machine", machine_facts());
     same.put("target_sha256", Value::of(model_sha256(cell_.engine.target)));
     same.put("tokenizer_sha256", Value::of(engine_.tokenizer().sha256()));
@@ -233,6 +237,14 @@ class CellRun {
   bool interrupted_ = false;
 };
 
+// A process that is not rank 0 of its group computes its shards and writes no file.
+int follow(parallel::Communicator& world, const engine::Settings& settings) {
+  const auto device =
+      device::Device::open(settings.device, engine::threads_of_rank(settings), settings.isa);
+  model::Follower(world, *device).serve();
+  return 0;
+}
+
 }  // namespace
 
 int run_cell(const CellOptions& options) {
@@ -246,11 +258,17 @@ int run_cell(const CellOptions& options) {
     Narrator().say(cell.name + ": done already");
     return 0;
   }
+  std::unique_ptr<model::Ranks> ranks;  // outlives the run: whatever ends it, the others stop
+  if (cell.engine.backend == "mpi") {
+    auto world = parallel::open_mpi(engine::time_limit(cell.engine));
+    if (world->rank() > 0) return follow(*world, cell.engine);
+    ranks = model::Ranks::of_processes(std::move(world));
+  }
   run.clear_failure(cell);
   logging::open_file(run.root() / "run.log");
   try {
     check_unchanged(cell);
-    return CellRun(run, cell).go();
+    return CellRun(run, cell, ranks.get()).go();
   } catch (const std::exception& e) {
     run.mark_failed(cell, e.what());
     logging::info(cell.name + " failed: " + e.what());

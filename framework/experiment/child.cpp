@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include "redline/error.hpp"
 
@@ -33,7 +35,6 @@ class HeldSignals {
 
 // In a group of its own: the terminal's Ctrl-C comes to us alone, and once.
 pid_t spawn(std::vector<std::string> arguments, const sigset_t& mask) {
-  arguments.insert(arguments.begin(), "redline");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -43,10 +44,10 @@ pid_t spawn(std::vector<std::string> arguments, const sigset_t& mask) {
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   pid_t pid = 0;
-  const int failed =
-      ::posix_spawn(&pid, "/proc/self/exe", nullptr, &attributes, argv.data(), ::environ);
+  const int failed = ::posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), ::environ);
   ::posix_spawnattr_destroy(&attributes);
-  if (failed) throw Error(std::string("cannot start a cell's process: ") + std::strerror(failed));
+  if (failed)
+    throw Error("cannot start a cell's process, " + arguments[0] + ": " + std::strerror(failed));
   return pid;
 }
 
@@ -57,9 +58,14 @@ std::string ChildEnd::text() const {
   return "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
 }
 
-ChildEnd run_self(const std::vector<std::string>& arguments) {
+ChildEnd run_self(const std::vector<std::string>& arguments, const std::string& launcher) {
   const HeldSignals held;
-  const pid_t child = spawn(arguments, held.before());
+  std::vector<std::string> words;
+  std::istringstream text(launcher);
+  for (std::string word; text >> word;) words.push_back(word);
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe"));
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const pid_t child = spawn(words, held.before());
   ChildEnd end;
   for (int status = 0;;) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);

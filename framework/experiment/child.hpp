@@ -13,8 +13,9 @@ struct ChildEnd {
   std::string text() const;  // "killed by signal 9 (Killed)", "exit code 2"
 };
 
-// Runs this very program with `arguments` and waits. The first Ctrl-C or SIGTERM reaches it as
-// SIGTERM, the second as SIGKILL. Error: it cannot be started.
-ChildEnd run_self(const std::vector<std::string>& arguments);
+// Runs this very program with `arguments` and waits; under `launcher`, words that start it, if
+// there are any. The first Ctrl-C or SIGTERM reaches it as SIGTERM, the second as SIGKILL. Error:
+// it cannot be started.
+ChildEnd run_self(const std::vector<std::string>& arguments, const std::string& launcher = "");
 
 }  // namespace redline::experiment

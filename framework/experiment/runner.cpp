@@ -67,8 +67,10 @@ void say(const std::string& line) { Narrator().say(line); }
 
 // A crash leaves no word of its own: the parent writes FAILED.
 ChildEnd run_in_child(const RunFolder& run, const Cell& cell) {
-  ChildEnd end = run_self({"cell", run.root().string(), "--cell", folder_of(cell), "--parent",
-                           std::to_string(::getpid())});
+  std::vector<std::string> arguments{"cell", run.root().string(), "--cell", folder_of(cell)};
+  if (cell.launcher.empty())  // else its parent is the launcher
+    arguments.insert(arguments.end(), {"--parent", std::to_string(::getpid())});
+  ChildEnd end = run_self(arguments, cell.launcher);
   if (end.interrupted || end.exit_code == kInterrupted) {
     end.interrupted = true;
     return end;

@@ -189,14 +189,14 @@ TEST_CASE("Errors name the line and the nearest key") {
 
 TEST_CASE("What this build cannot do is refused by name, never ignored") {
   const std::string base = kBase;
-  for (const char* setting : {"tp: 8", "draft_tp: 2", "kv_dtype: q8_0", "numeric_mode: fast",
+  for (const char* setting : {"tp: 0", "draft_tp: 0", "kv_dtype: q8_0", "numeric_mode: fast",
                               "device: cuda", "dtype: f16", "max_num_seqs: 0", "page_tokens: 32"}) {
     const std::string text = setting;
     CHECK_THAT(refusal(base + "engine: {" + text + "}\n"),
                Contains("c.yaml:6") && Contains("'" + text.substr(0, text.find(':')) + "'") &&
                    Contains(text.substr(text.find(' ') + 1)));
   }
-  CHECK_THAT(refusal(base + "parallel: {launcher: mpirun}\n"), Contains("mpirun"));
+  CHECK_THAT(refusal(base + "parallel: {backend: nccl}\n"), Contains("threads or mpi"));
   CHECK_THAT(refusal(base + "trace: {level: all}\n"), Contains("counts, chosen, topk or full"));
   CHECK_NOTHROW(plan_of(base + "engine: {tp: 1, kv_dtype: f16, numeric_mode: row_invariant}\n"));
 }

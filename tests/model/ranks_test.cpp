@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "model/follower.hpp"
+#include "parallel/relay.hpp"
 #include "redline/error.hpp"
 #include "sharded.hpp"
 
@@ -32,29 +33,8 @@ std::vector<Trail> wander_on_shards(const TinyFile& file, int degree) {
   return trails;
 }
 
-// Passes everything on, but for what a test puts in the way.
-class Relay : public Communicator {
- public:
-  explicit Relay(std::unique_ptr<Communicator> to) : to_(std::move(to)) {}
-  int rank() const override { return to_->rank(); }
-  int size() const override { return to_->size(); }
-  void all_reduce(std::span<float> values) override { to_->all_reduce(values); }
-  void gather(std::span<const float> mine, std::span<const std::int64_t> counts,
-              std::span<float> all, int root) override {
-    to_->gather(mine, counts, all, root);
-  }
-  void broadcast(std::vector<std::byte>& message, int root, Patience patience) override {
-    to_->broadcast(message, root, patience);
-  }
-  void barrier(Patience patience) override { to_->barrier(patience); }
-  void fail(std::string_view why) noexcept override { to_->fail(why); }
-
- protected:
-  std::unique_ptr<Communicator> to_;
-};
-
 // Calls a function before the n-th sum, and keeps it for the groups that it makes.
-class Tripwire final : public Relay {
+class Tripwire final : public tests::Relay {
  public:
   Tripwire(std::unique_ptr<Communicator> to, int sums, std::function<void()> trip)
       : Relay(std::move(to)), left_(sums), trip_(std::move(trip)) {}
@@ -71,7 +51,7 @@ class Tripwire final : public Relay {
   std::function<void()> trip_;
 };
 
-class Refuser final : public Relay {
+class Refuser final : public tests::Relay {
  public:
   using Relay::Relay;
   std::unique_ptr<Communicator> first(int) override { throw Error("no room"); }
