@@ -26,6 +26,7 @@ class Hosted : public redline::Model {
  protected:
   Hosted(std::string name, files::Gguf file) : name_(std::move(name)), file_(std::move(file)) {}
   void serve(model::Forward& forward, kv::PagePool& pool, bool keep_raw, bool keep_prefixes);
+  void stop_serving() { draft_.reset(); }  // by those who own forward and pool, before these go
 
  private:
   std::vector<Row> do_forward(std::span<const Ask> asks) override;

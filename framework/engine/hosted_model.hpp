@@ -17,6 +17,7 @@ model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext&
 class HostedModel final : public Hosted {
  public:
   HostedModel(std::string name, files::Gguf file, int degree);
+  ~HostedModel() override { stop_serving(); }
 
   const model::Shape& shape() const { return shape_; }
   int degree() const { return degree_; }  // ranks that share it

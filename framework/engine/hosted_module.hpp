@@ -12,6 +12,7 @@ namespace redline::engine {
 class HostedModule final : public Hosted {
  public:
   HostedModule(std::string name, files::Gguf file, model::ModuleGraph graph);
+  ~HostedModule() override { stop_serving(); }
 
   const model::ModuleGraph& graph() const { return graph_; }
   // Where each tap of its drafter lies among those that the target keeps. PluginError: other ones
