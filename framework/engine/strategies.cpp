@@ -27,7 +27,7 @@ std::shared_ptr<const Plan> Strategies::plan(const Decoding& wanted) {
        {static_cast<const void*>(drafter.get()), static_cast<const void*>(rule.get()),
         static_cast<const void*>(length.get())})
     if (const auto opened = models_.find(plugin); opened != models_.end())
-      for (HostedModel* model : opened->second) models.push_back(&model->draft());
+      for (Hosted* model : opened->second) models.push_back(&model->draft());
   return std::make_shared<const Plan>(
       Plan{drafter, rule, length, chain, {*drafter, *rule, *length, *chain, std::move(models)}});
 }
@@ -44,7 +44,7 @@ std::shared_ptr<T> Strategies::instance(const PluginChoice& choice) {
   std::weak_ptr<void>& made = made_[key(T::kKind, choice)];
   if (const auto there = made.lock()) return std::static_pointer_cast<T>(there);
   host_.start_list();
-  std::shared_ptr<T> fresh = registry_.make<T>(choice.name, choice.arguments, host_);
+  std::shared_ptr<T> fresh = host_.make<T>(choice.name, choice.arguments);
   if (const auto& opened = host_.list(); !opened.empty()) {
     models_[fresh.get()] = opened;
     kept_.push_back(fresh);

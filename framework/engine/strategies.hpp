@@ -51,7 +51,7 @@ class Strategies {
   std::shared_ptr<Drafter> drafter_;                 // of the settings
   std::shared_ptr<AcceptanceRule> rule_;             // likewise
   std::vector<std::shared_ptr<const void>> kept_;
-  std::map<const void*, std::vector<HostedModel*>> models_;  // that a plugin opened
+  std::map<const void*, std::vector<Hosted*>> models_;  // that a plugin opened
 };
 
 }  // namespace redline::engine
