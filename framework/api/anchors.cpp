@@ -35,6 +35,7 @@ Model& Host::do_open_module(std::string_view weights, void (*)(ModuleBuilder&)) 
   throw PluginError("a plugin asked for the module '" + std::string(weights) +
                     "'; this host runs no modules");
 }
+const Costs& Host::do_costs() { throw Error("this host measures no costs"); }
 std::unique_ptr<Plugin> Host::do_open(Kind, std::string_view name, std::span<const Setting>) {
   throw PluginError("a plugin asked for the plugin '" + std::string(name) +
                     "'; this host opens no plugins");

@@ -12,6 +12,8 @@ const std::vector<Choice> kPolicies{
      {{"max_depth", "2"}, {"max_nodes", "6"}, {"g", "0.2"}, {"threshold", "0.55"}}},
     {"length_heuristic", {{"start", "1"}, {"max_depth", "3"}, {"nodes_per_depth", "2"}}},
     {"length_threshold", {{"max_depth", "2"}, {"max_nodes", "6"}, {"start", "0.45"}}},
+    {"length_goodput", {{"max_depth", "2"}}},
+    {"length_auto", {{"max_depth", "2"}, {"loss_budget", "0"}, {"backoff", "1"}}},
     {"length_ranges", {{"ranges", "1:2, 2:0"}, {"nodes_per_depth", "2"}}}};
 
 TEST_CASE("No length policy biases a rule that reads rows") {

@@ -2,60 +2,16 @@
 #include "redline/bench_forward.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <numeric>
 
 #include "files/json.hpp"
-#include "kv/lease.hpp"
+#include "model/cost_table.hpp"
 #include "redline/error.hpp"
 
 namespace redline::tool {
 namespace {
 
 constexpr std::int32_t kPrefillRows = 64;
-
-// Rows [first, first + count) of a chain behind what the cache holds; any token costs the same.
-model::Batch chain(kv::Cache& cache, std::int32_t first, std::int32_t count, std::int32_t vocab,
-                   model::Want want) {
-  model::Batch batch;
-  for (std::int32_t slot = first; slot < first + count; ++slot)
-    batch.rows.push_back({.token = slot * 7919 % vocab,
-                          .position = slot,
-                          .slot = slot,
-                          .prefix = slot + 1,
-                          .want = want});
-  batch.segments.push_back({&cache, 0, count});
-  return batch;
-}
-
-void prefill(model::Decoder& decoder, kv::Cache& cache, std::int32_t tokens) {
-  while (cache.tokens() < tokens) {
-    const std::int32_t first = cache.tokens(), count = std::min(kPrefillRows, tokens - first);
-    auto lease = kv::Lease::reserve(cache, count);
-    decoder.forward(chain(cache, first, count, decoder.vocab(), model::Want::NOTHING));
-    std::vector<std::int32_t> kept(count);
-    std::iota(kept.begin(), kept.end(), first);
-    lease->commit(kept);
-  }
-}
-
-double median_ms(model::Decoder& decoder, kv::Cache& cache, std::int32_t rows, int repeats) {
-  const auto lease = kv::Lease::reserve(cache, rows);
-  const model::Batch batch =
-      chain(cache, cache.tokens(), rows, decoder.vocab(), model::Want::ARGMAX);
-  std::vector<double> times;
-  decoder.forward(batch);
-  for (int i = 0; i < repeats; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    decoder.forward(batch);
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-            .count());
-  }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[repeats / 2];
-}
 
 }  // namespace
 
@@ -72,13 +28,18 @@ int bench_forward(const BenchForwardOptions& options) {
                      std::to_string(widest) + " rows, the model takes " +
                      std::to_string(decoder.context()) + " positions");
   kv::PagePool pool(decoder.kv_shape(), (options.context + widest) / kv::kPageTokens + 1);
-  kv::Cache cache(pool);
-  prefill(decoder, cache, options.context);
+  std::vector<int> rows = options.rows;
+  std::ranges::sort(rows);
+  const CostCurve curve = model::measure_cost(decoder, pool,
+                                              {.rows = std::move(rows),
+                                               .contexts = {options.context},
+                                               .repeats = options.repeats,
+                                               .progress = {}});
   files::json::array list;
-  for (const int rows : options.rows) {
-    const double ms = median_ms(decoder, cache, rows, options.repeats);
-    list.push_back({{"rows", rows}, {"median_ms", ms}});
-    if (!options.json) std::printf("%4d rows  %8.2f ms\n", rows, ms);
+  for (const auto& point : curve.points) {
+    const double ms = point.ns / 1e6;
+    list.push_back({{"rows", point.rows}, {"median_ms", ms}});
+    if (!options.json) std::printf("%4d rows  %8.2f ms\n", point.rows, ms);
   }
   if (!options.json) return 0;
   const files::json::object result{{"model", options.model.model},

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "redline/cost.hpp"
 #include "redline/model.hpp"
 #include "redline/module.hpp"
 #include "redline/parameters.hpp"
@@ -25,6 +26,8 @@ class REDLINE_API Host {  // [before start]
   Model& open_module(std::string_view weights, void (*build)(ModuleBuilder&)) {
     return do_open_module(weights, build);
   }
+  // What forwards cost here, measured before the first step; empty curves until then.
+  const Costs& costs() { return do_costs(); }
   // Another plugin, for cascades, unions and choices.
   template <class T>
   std::unique_ptr<T> open(std::string_view name, std::span<const Setting> settings = {}) {
@@ -35,6 +38,7 @@ class REDLINE_API Host {  // [before start]
   virtual TargetShape do_target() const;
   virtual Model& do_open_model(std::string_view path, std::int32_t degree);
   virtual Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&));
+  virtual const Costs& do_costs();
   virtual std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                           std::span<const Setting> settings);
 };

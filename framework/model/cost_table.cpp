@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/cost_table.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+
+#include "files/json.hpp"
+#include "kv/lease.hpp"
+#include "redline/error.hpp"
+
+namespace redline::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Rows [first, first + count) of a chain behind what the cache holds; any token costs the same.
+Batch chain(const kv::Cache& cache, std::int32_t first, std::int32_t count, std::int32_t vocab,
+            Want want) {
+  Batch batch;
+  for (std::int32_t slot = first; slot < first + count; ++slot)
+    batch.rows.push_back({.token = slot * 7919 % vocab,
+                          .position = slot,
+                          .slot = slot,
+                          .prefix = slot + 1,
+                          .want = want});
+  batch.segments.push_back({&cache, 0, count});
+  return batch;
+}
+
+kv::Lease pages_for(kv::Cache& cache, std::int32_t rows) {
+  auto lease = kv::Lease::reserve(cache, rows);
+  if (!lease)
+    throw DeviceError("cost table: no pages for " + std::to_string(cache.tokens() + rows) +
+                      " tokens; measure less context or raise engine.max_model_len");
+  return std::move(*lease);
+}
+
+void fill(Forward& forward, kv::Cache& cache, std::int32_t tokens) {
+  while (cache.tokens() < tokens) {
+    const std::int32_t first = cache.tokens();
+    const std::int32_t count = std::min(forward.max_rows(), tokens - first);
+    kv::Lease lease = pages_for(cache, count);
+    forward.forward(chain(cache, first, count, forward.vocab(), Want::NOTHING));
+    std::vector<std::int32_t> kept(count);
+    std::iota(kept.begin(), kept.end(), first);
+    lease.commit(kept);
+  }
+}
+
+double median_ns(Forward& forward, kv::Cache& cache, std::int32_t rows, int repeats) {
+  const kv::Lease lease = pages_for(cache, rows);
+  const Batch batch = chain(cache, cache.tokens(), rows, forward.vocab(), Want::ARGMAX);
+  std::vector<double> times;
+  for (int i = 0; i <= repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    forward.forward(batch);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    if (i > 0) times.push_back(took.count());  // the first one warms caches and threads
+  }
+  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+  return times[repeats / 2];
+}
+
+}  // namespace
+
+CostPlan cost_plan(const Forward& forward, const kv::PagePool& pool) {
+  CostPlan plan;
+  for (const int rows : {1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 64})
+    if (rows <= forward.max_rows()) plan.rows.push_back(rows);
+  const std::int64_t slots =
+      std::min<std::int64_t>(forward.context(), std::int64_t{pool.obtainable()} * kv::kPageTokens);
+  for (const int context : {64, 512, 2048})
+    if (context + plan.rows.back() <= slots) plan.contexts.push_back(context);
+  if (plan.contexts.empty()) plan.contexts.push_back(0);
+  std::erase_if(plan.rows, [&](int rows) { return plan.contexts.back() + rows > slots; });
+  return plan;
+}
+
+CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& plan) {
+  CostCurve curve;
+  kv::Cache cache(pool);
+  for (const int context : plan.contexts) {
+    fill(forward, cache, context);
+    for (const int rows : plan.rows) {
+      if (plan.progress)
+        plan.progress("measuring " + std::to_string(rows) + " rows at context " +
+                      std::to_string(context));
+      curve.points.push_back({context, rows, median_ns(forward, cache, rows, plan.repeats)});
+    }
+  }
+  return curve;
+}
+
+CostCurve cost_of(const fs::path& cache_folder, const CostKey& key, Forward& forward,
+                  kv::PagePool& pool, const std::function<void(const std::string&)>& progress) {
+  const fs::path path = cost_path(cache_folder, key);
+  if (auto stored = read_cost(path)) return std::move(*stored);
+  CostPlan plan = cost_plan(forward, pool);
+  plan.progress = progress;
+  CostCurve curve = measure_cost(forward, pool, plan);
+  write_cost(path, curve);
+  return curve;
+}
+
+fs::path cost_path(const fs::path& cache_folder, const CostKey& key) {
+  return cache_folder / "costs" /
+         (key.model.path().stem().string() + "-" + key.model.header_sha256().substr(0, 12) + "-" +
+          key.isa + "-t" + std::to_string(key.threads) + "-r" + std::to_string(key.ranks) +
+          ".json");
+}
+
+std::optional<CostCurve> read_cost(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    CostCurve curve;
+    for (const auto& point : files::read_json(path).at("points").as_array())
+      curve.points.push_back({point.at(0).to_number<std::int32_t>(),
+                              point.at(1).to_number<std::int32_t>(),
+                              point.at(2).to_number<double>()});
+    const bool sorted = std::ranges::is_sorted(
+        curve.points, {}, [](const auto& p) { return std::pair(p.context, p.rows); });
+    if (!curve.empty() && sorted) return curve;
+  } catch (const std::exception&) {  // what cannot be read is measured again
+  }
+  return std::nullopt;
+}
+
+std::string to_json(const CostCurve& curve) {
+  files::json::array points;
+  for (const auto& p : curve.points) points.push_back({p.context, p.rows, p.ns});
+  return files::json::serialize(files::json::object{{"points", points}});
+}
+
+void write_cost(const fs::path& path, const CostCurve& curve) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  const fs::path part = fs::path(path).concat(".part-" + std::to_string(::getpid()));
+  std::ofstream(part) << to_json(curve) << "\n";
+  fs::rename(part, path, error);
+  if (error)
+    throw DeviceError("cost table: cannot write " + path.string() + ": " + error.message() +
+                      "; set REDLINE_CACHE to another folder");
+}
+
+}  // namespace redline::model

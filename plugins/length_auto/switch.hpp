@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether to speculate at all, from the steps of the past: on while it pays or the loss is within
+// its budget, off for a while otherwise, then a probe within the same budget. Never off for good.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+struct SwitchSettings {
+  double loss_budget;      // share of the decoding time that speculation may lose in all
+  double half_life_steps;  // of what is known of the past
+  int backoff_tokens, max_backoff_tokens;
+};
+
+struct SwitchStep {  // a step on the stored costs
+  double tokens;     // that it committed
+  double spec_ns;    // what it took
+  double plain_ns;   // what one plain step would have taken
+};
+
+class Switch {
+ public:
+  explicit Switch(const SwitchSettings& settings)
+      : settings_(settings),
+        fading_(std::exp2(-1.0 / settings.half_life_steps)),
+        backoff_(settings.backoff_tokens) {}
+
+  bool is_on() const { return mode_ != Mode::OFF; }
+
+  void plain_step(double ns) {
+    decode_ns_ += ns;
+    ++waited_;
+    if (mode_ == Mode::OFF && waited_ >= backoff_ && within_budget()) start(Mode::PROBE);
+  }
+
+  void speculative_step(const SwitchStep& s) {
+    decode_ns_ += s.spec_ns;
+    loss_ns_ += std::max(0.0, s.spec_ns - s.tokens * s.plain_ns);
+    weight_ = fading_ * weight_ + 1;
+    tokens_ = fading_ * tokens_ + s.tokens;
+    squares_ = fading_ * squares_ + s.tokens * s.tokens;
+    spec_ns_ = fading_ * spec_ns_ + s.spec_ns;
+    plain_ns_ = fading_ * plain_ns_ + s.plain_ns;
+    ++steps_;
+    decide();
+  }
+
+  // Gain over plain decoding and its standard error, from the steps since the last start.
+  double gain() const { return tokens_ / weight_ * plain_ns_ / spec_ns_; }
+  double error() const {
+    const double mean = tokens_ / weight_;
+    const double variance = std::max(0.0, squares_ / weight_ - mean * mean);
+    return std::sqrt(variance / std::max(1.0, weight_)) * plain_ns_ / spec_ns_;
+  }
+
+ private:
+  enum class Mode { ON, OFF, PROBE };
+  static constexpr int kLeastSteps = 4;   // before a mean is believed
+  static constexpr int kProbeSteps = 32;  // a probe that proves nothing in so many ends
+  static constexpr double kSureGain = 1.05;
+
+  bool within_budget() const { return loss_ns_ <= settings_.loss_budget * decode_ns_; }
+
+  void start(Mode mode) {
+    mode_ = mode;
+    weight_ = tokens_ = squares_ = spec_ns_ = plain_ns_ = 0;
+    steps_ = waited_ = 0;
+  }
+
+  void decide() {
+    if (mode_ == Mode::PROBE) {
+      if (steps_ >= kLeastSteps && gain() - error() > kSureGain) {
+        mode_ = Mode::ON;
+        backoff_ = settings_.backoff_tokens;
+      } else if (!within_budget() || steps_ >= kProbeSteps) {
+        start(Mode::OFF);
+        backoff_ = std::min(2 * backoff_, settings_.max_backoff_tokens);
+      }
+      return;
+    }
+    const bool pays = steps_ < kLeastSteps || gain() + error() >= 1;
+    if (!pays && !within_budget()) {
+      start(Mode::OFF);
+      backoff_ = settings_.backoff_tokens;
+    }
+  }
+
+  SwitchSettings settings_;
+  double fading_;
+  Mode mode_ = Mode::ON;
+  int backoff_, waited_ = 0, steps_ = 0;
+  double weight_ = 0, tokens_ = 0, squares_ = 0, spec_ns_ = 0, plain_ns_ = 0;  // fading sums
+  double decode_ns_ = 0, loss_ns_ = 0;
+};
