@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kData = 1, kFailure = 2;  // tags
 constexpr std::chrono::microseconds kYield{500}, kNap{50};
+constexpr std::chrono::seconds kLastWord{3};
 constexpr std::chrono::milliseconds kFarewell{500};  // to tell the others before this process ends
 
 void check(int code, const char* what) {
@@ -57,8 +58,13 @@ MpiLink::MpiLink(std::chrono::milliseconds limit) : limit_(limit) {
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
 }
 
+// The launcher ends all processes when the first one ends badly: rank 0, which has more to say and
+// to write, goes first.
 MpiLink::~MpiLink() {
-  if (!has_failed_) MPI_Finalize();
+  if (!has_failed_)
+    MPI_Finalize();
+  else if (rank_ != 0)
+    std::this_thread::sleep_for(kLastWord);
 }
 
 // After a failure no request is begun or tested: their memory may be gone.
