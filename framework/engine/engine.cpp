@@ -278,6 +278,12 @@ std::vector<trace::Attributes> Engine::attributes() const {
   for (std::size_t k = 0; k < drafts.size(); ++k)
     add_model("/models/draft_" + std::to_string(k), drafts[k]->name(), drafts[k]->file(),
               drafts[k]->shape(), drafts[k]->degree(), k == 0 ? costs.draft : CostCurve{});
+  for (std::size_t k = 0; const auto& module : impl_->host.modules())
+    groups.push_back({"/models/module_" + std::to_string(k++),
+                      {{"name", module->name()},
+                       {"header_sha256", module->file().header_sha256()},
+                       {"file_bytes", std::to_string(module->file().file_bytes())},
+                       {"tp_size", std::to_string(impl_->settings.tp)}}});
   for (const PluginFact& fact : plugins()) {
     std::string parameters;
     for (const plugin::Parameter& p : fact.parameters)

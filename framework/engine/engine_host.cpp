@@ -82,8 +82,7 @@ void EngineHost::note(Hosted& asked_for) {
 }
 
 void EngineHost::bind(const std::string& drafter, std::span<const Tap> taps) {
-  const auto opened = std::exchange(unbound_, {});
-  if (opened.empty()) return;
+  if (unbound_.empty()) return;
   std::vector<std::int32_t> places;
   for (const Tap& tap : taps) {
     const Tap here = located(tap, target_.layers, drafter);
@@ -91,7 +90,7 @@ void EngineHost::bind(const std::string& drafter, std::span<const Tap> taps) {
     places.push_back(static_cast<std::int32_t>(there - taps_.begin()));
     if (there == taps_.end()) taps_.push_back(here);
   }
-  for (HostedModule* module : opened) module->bind(places, drafter);
+  for (HostedModule* module : unbound_) module->bind(places, drafter);
 }
 
 std::unique_ptr<Plugin> EngineHost::do_open(Kind kind, std::string_view name,

@@ -2,6 +2,7 @@
 // What plugins may ask for while they are made: the target's shape, models, other plugins.
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/hosted_model.hpp"
@@ -29,8 +30,10 @@ class EngineHost final : public Host {
   // that the target lacks.
   template <class T>
   std::unique_ptr<T> make(const std::string& name, const plugin::Arguments& arguments) {
+    auto of_outer = std::exchange(unbound_, {});  // of a plugin that opens this one
     auto made = registry_.make<T>(name, arguments, *this);
     if constexpr (std::is_base_of_v<Drafter, T>) bind(name, made->contract().needs.taps);
+    unbound_ = std::move(of_outer);
     return made;
   }
   bool costs_are_wanted() const { return costs_are_wanted_; }

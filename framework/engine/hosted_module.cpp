@@ -15,15 +15,15 @@ void HostedModule::bind(const std::vector<std::int32_t>& taps, const std::string
 
 model::MemoryNeed HostedModule::need(const model::Architecture& target,
                                      const model::LoadOptions& options) const {
-  const auto plan =
-      model::module_plan(file(), graph_, target, static_cast<std::int32_t>(taps_->size()));
+  const auto taps = static_cast<std::int32_t>(taps_ ? taps_->size() : 0);
+  const auto plan = model::module_plan(file(), graph_, target, taps);
   return model::Module::memory_need(file(), plan, options);
 }
 
 void HostedModule::load(const ModelContext& context, model::LedModel& target, std::int32_t pages,
                         bool keep_raw, bool keep_prefixes) {
-  module_ =
-      context.lead.open_module(file(), graph_, *taps_, target, context.device, context.load, pages);
+  module_ = context.lead.open_module(file(), graph_, taps_.value_or(std::vector<std::int32_t>()),
+                                     target, context.device, context.load, pages);
   serve(module_->forward(), module_->pool(), keep_raw, keep_prefixes);
 }
 

@@ -26,7 +26,7 @@ class HostedModule final : public Hosted {
 
  private:
   model::ModuleGraph graph_;
-  std::optional<std::vector<std::int32_t>> taps_;
+  std::optional<std::vector<std::int32_t>> taps_;  // none: not opened by a drafter
   std::unique_ptr<model::LedModule> module_;
 };
 

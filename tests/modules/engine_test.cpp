@@ -17,8 +17,9 @@ namespace {
 
 const plugin::Registry& registry() {
   const std::filesystem::path folder(REDLINE_TOY_HEADS);
-  static const plugin::Registry known(
-      {folder / "toy_medusa.so", folder / "toy_eagle.so", folder / "toy_flash.so"}, {});
+  static const plugin::Registry known({folder / "toy_medusa.so", folder / "toy_eagle.so",
+                                       folder / "toy_flash.so", folder / "toy_nested.so"},
+                                      {});
   return known;
 }
 
@@ -79,6 +80,15 @@ Request request(std::int32_t prompt_tokens = 33, std::int32_t max_tokens = 40) {
   r.max_tokens = max_tokens;
   r.ignore_eos = true;
   return r;
+}
+
+// How many states of a row the memory plan has room for beside the target's KV.
+std::int64_t taps_of(const Settings& s) {
+  const auto plan = Engine(s, registry(), [](const std::string&) {}).memory();
+  const auto shape = model::shape_of(files::Gguf::open(target()));
+  const std::int64_t page_bytes = plan.items.at(1).bytes / plan.pages;
+  return (page_bytes - shape.kv().page_bytes()) /
+         (std::int64_t{4} * shape.hidden * kv::kPageTokens);
 }
 
 Result run(const Settings& s, const Request& r) {
@@ -181,12 +191,43 @@ TEST_CASE("What a head cannot have is refused at the start") {
   }
 }
 
+TEST_CASE("Each head gets the taps of the drafter that opened it, and the target keeps all once") {
+  const PluginChoice nested{
+      "toy_nested",
+      {{"weights", head_file("medusa"), "test"}, {"inner", head_file("eagle"), "test"}}};
+  const Settings s = settings(nested, "accept_match");
+  CHECK(taps_of(s) == 4);
+  CHECK(run(s, request()).counts == run(settings(eagle_chain(), "accept_match"), request()).counts);
+  Settings several = settings(eagle_chain(), "accept_match");
+  several.drafters = {eagle_tree(), flash(), medusa()};
+  CHECK(taps_of(several) == 4);  // what flash taps eagle does, the one under another name
+}
+
+TEST_CASE("A head's rows are recorded where they were asked for") {
+  const PluginChoice draft = GENERATE(medusa(), eagle_chain(), flash());
+  Settings s = settings(draft, "accept_match");
+  s.trace_level = trace::Level::FULL;
+  CHECK(run(s, request()).error.empty());
+}
+
+TEST_CASE("A rule gets no hidden states") {
+  class Tapping final : public AcceptanceRule {
+    RuleContract do_contract() const override {
+      return {.claim = Claim::APPROXIMATE, .reads = {}, .needs = {.taps = {Tap{}}}};
+    }
+    Verdict do_judge(const Draft&, std::span<const Row>, Draws&) const override { return {}; }
+  } rule;
+  class None final : public Drafter {
+    DrafterContract do_contract() const override { return {.emits = {}}; }
+    void do_propose(std::span<Proposal>) override {}
+  } drafter;
+  CHECK_THROWS_WITH(step::match(drafter, rule), Catch::Contains("only a drafter's module gets"));
+}
+
 TEST_CASE("Tapped states and heads are planned and shown") {
-  const auto plan = [](const PluginChoice& draft) {
-    return Engine(settings(draft, "accept_match"), registry(), [](const std::string&) {}).memory();
-  };
-  const auto kv_bytes = [](const engine::MemoryPlan& of) { return of.items.at(1).bytes; };
-  const auto plain = plan({"draft_none", {}}), tapped = plan(eagle_chain());
-  CHECK(kv_bytes(tapped) == kv_bytes(plain) + std::int64_t{3} * 256 * 4 * 16 * plain.pages);
-  CHECK_THAT(tapped.table(), Catch::Contains("module weights"));
+  CHECK(taps_of(settings({"draft_none", {}}, "accept_match")) == 0);
+  const Settings s = settings(eagle_chain(), "accept_match");
+  CHECK(taps_of(s) == 3);
+  const Engine engine(s, registry(), [](const std::string&) {});
+  CHECK_THAT(engine.memory().table(), Catch::Contains("module weights"));
 }
