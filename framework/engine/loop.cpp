@@ -19,6 +19,7 @@ Loop::Loop(const LoopNeeds& needs)
     : step_(needs.step),
       pages_(needs.pages),
       prefixes_(needs.prefixes),
+      watchdog_(needs.watchdog),
       scheduler_(needs.max_num_seqs, needs.rows_per_step) {}
 
 Loop::~Loop() {
@@ -67,6 +68,7 @@ bool Loop::iterate(trace::Sink& sink) {
   for (std::size_t k = 0; k < progress.size(); ++k)
     take(*shares[k].request, std::move(progress[k]), std::ssize(progress), sink);
   report_ended(sink);
+  report_slow(sink);
   record_batch(start_ns, progress.size(), sink);
   return !scheduler_.running().empty() || !scheduler_.waiting().empty();
 }
@@ -160,6 +162,13 @@ void Loop::report_ended(trace::Sink& sink) {
     const step::Lap logging(log_ns_);
     request->report(sink);
   }
+}
+
+void Loop::report_slow(trace::Sink& sink) {
+  if (!watchdog_) return;
+  for (const Watchdog::Slow& call : watchdog_->take_slow())
+    sink.event({now_ns(), static_cast<std::uint16_t>(trace::Event::PLUGIN_SLOW), call.sequence,
+                call.seconds});
 }
 
 void Loop::record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink& sink) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/scheduler.hpp"
+#include "engine/watchdog.hpp"
 #include "kv/prefix_cache.hpp"
 #include "step/step.hpp"
 #include "trace/events.hpp"
@@ -18,6 +19,7 @@ struct LoopNeeds {
   kv::PagePool& pages;        // of the target
   kv::PrefixCache* prefixes;  // of the target; null: off
   std::int32_t max_num_seqs, rows_per_step;
+  Watchdog* watchdog = nullptr;
 };
 
 class Loop {
@@ -41,6 +43,7 @@ class Loop {
   void take(Active& request, step::Progress progress, std::int64_t num_sharing, trace::Sink& sink);
   void publish(Active& request) const;
   void report_ended(trace::Sink& sink);
+  void report_slow(trace::Sink& sink);
   void record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink& sink);
   void sample_memory(trace::Sink& sink);
   static void event(trace::Event code, const Active& request, double value, trace::Sink& sink);
@@ -48,6 +51,7 @@ class Loop {
   step::Step& step_;
   kv::PagePool& pages_;
   kv::PrefixCache* prefixes_;
+  Watchdog* watchdog_;
   Scheduler scheduler_;
   step::Philox oracle_;
   step::Timings timings_;      // of the iteration at hand

@@ -62,7 +62,7 @@ std::shared_ptr<const step::Chain> Strategies::chain_of(const std::vector<Plugin
   std::vector<std::unique_ptr<Sampler>> own;
   for (const PluginChoice& link : links)
     own.push_back(registry_.make<Sampler>(link.name, link.arguments, host_));
-  const auto fresh = std::make_shared<step::Chain>(std::move(own), ops_);
+  const auto fresh = std::make_shared<step::Chain>(std::move(own), ops_, &watch_);
   made = fresh;
   return fresh;
 }

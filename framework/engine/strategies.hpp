@@ -24,8 +24,9 @@ struct Plan {
 
 class Strategies {
  public:
-  Strategies(const plugin::Registry& registry, EngineHost& host, const kernels::Ops& ops)
-      : registry_(registry), host_(host), ops_(ops) {}
+  Strategies(const plugin::Registry& registry, EngineHost& host, const kernels::Ops& ops,
+             step::Watch& watch)
+      : registry_(registry), host_(host), ops_(ops), watch_(watch) {}
 
   // Makes the plugins of the settings: their models become known, so that memory can be planned.
   // others: drafters that requests may name.
@@ -46,6 +47,7 @@ class Strategies {
   const plugin::Registry& registry_;
   EngineHost& host_;
   const kernels::Ops& ops_;
+  step::Watch& watch_;
   Decoding settings_;
   std::map<std::string, std::weak_ptr<void>> made_;  // by kind, name and parameters in force
   std::shared_ptr<Drafter> drafter_;                 // of the settings

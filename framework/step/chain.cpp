@@ -5,27 +5,47 @@
 #include <limits>
 
 namespace redline::step {
+namespace {
 
-Chain::Chain(std::vector<std::unique_ptr<Sampler>> links, const kernels::Ops& ops)
-    : links_(std::move(links)), ops_(ops) {
+std::unique_ptr<Sampler::Memory> copy(const Sampler& link, const Sampler::Memory& memory) {
+  try {
+    if (auto twin = memory.clone()) return twin;
+  } catch (const std::exception& cause) {
+    std::throw_with_nested(PluginError(link.name() + ".clone: " + cause.what()));
+  } catch (...) {
+    throw PluginError(link.name() + ".clone: threw something that is no exception");
+  }
+  throw PluginError(link.name() + ".clone: gave no memory; derive from SamplerOf");
+}
+
+}  // namespace
+
+Chain::Chain(std::vector<std::unique_ptr<Sampler>> links, const kernels::Ops& ops, Watch* watch)
+    : links_(std::move(links)), ops_(ops), watch_(watch) {
   std::stable_sort(links_.begin(), links_.end(),
                    [](const auto& a, const auto& b) { return a->slot() < b->slot(); });
 }
 
 Chain::Path Chain::begin(const redline::Sequence& sequence) const {
   Path path;
-  for (const auto& link : links_) path.push_back(link->begin(sequence));
-  for (const Token token : sequence.tokens) advance(path, token);
+  for (const auto& link : links_) {
+    const Watched call(watch_, {link.get(), "begin", sequence.id});
+    path.push_back(link->begin(sequence));
+    for (const Token token : sequence.tokens) link->advance(*path.back(), token);
+  }
   return path;
 }
 
 void Chain::advance(Path& path, Token token) const {
-  for (std::size_t k = 0; k < links_.size(); ++k) links_[k]->advance(*path[k], token);
+  for (std::size_t k = 0; k < links_.size(); ++k) {
+    const Watched call(watch_, {links_[k].get(), "advance"});
+    links_[k]->advance(*path[k], token);
+  }
 }
 
 Chain::Path Chain::fork(const Path& from, Token token) const {
   Path path;
-  for (const auto& memory : from) path.push_back(memory->clone());
+  for (std::size_t k = 0; k < links_.size(); ++k) path.push_back(copy(*links_[k], *from[k]));
   advance(path, token);
   return path;
 }
@@ -43,7 +63,10 @@ Row Chain::apply(const Path& path, std::span<const float> logits) const {
                  " among " + std::to_string(logits.size()) + " logits; check its weights");
   work_.assign(logits.begin(), logits.end());
   Logits row{std::span(work_)};
-  for (std::size_t k = 0; k < links_.size(); ++k) links_[k]->apply(*path[k], row);
+  for (std::size_t k = 0; k < links_.size(); ++k) {
+    const Watched call(watch_, {links_[k].get(), "apply"});
+    links_[k]->apply(*path[k], row);
+  }
   if (row.single() || !row.kept().empty()) return row.row();
   std::vector<float> p(logits.size());
   ops_.softmax(work_.data(), static_cast<std::int64_t>(work_.size()), p.data());

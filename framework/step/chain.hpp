@@ -9,6 +9,7 @@
 #include "redline/kernels/ops.hpp"
 #include "redline/row.hpp"
 #include "redline/sampler.hpp"
+#include "step/watch.hpp"
 
 namespace redline::step {
 
@@ -25,7 +26,7 @@ class Chain {
   using Path = std::vector<std::unique_ptr<Sampler::Memory>>;
 
   explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {},
-                 const kernels::Ops& ops = kernels::ops(kernels::best()));
+                 const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr);
 
   Path begin(const redline::Sequence& sequence) const;  // after all of its tokens
   void advance(Path& path, Token token) const;
@@ -37,6 +38,7 @@ class Chain {
  private:
   std::vector<std::unique_ptr<Sampler>> links_;
   const kernels::Ops& ops_;
+  Watch* watch_;
   mutable std::vector<float> work_;  // [V] what the links edit; one thread applies
 };
 

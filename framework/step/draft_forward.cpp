@@ -8,6 +8,7 @@
 namespace redline::step {
 
 std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
+  const Watched own_work(watch_, {nullptr, "forward"});
   std::vector<Held*> met;
   for (const Ask& ask : asks) {
     Held& held = open(ask.sequence);

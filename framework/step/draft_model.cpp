@@ -30,6 +30,10 @@ DraftModel::Held& DraftModel::look(const redline::Sequence& sequence) {
   if (it == held_.end())
     throw Error("draft model: sequence " + std::to_string(sequence.id) + " has not begun");
   Held& held = *it->second;
+  if (sequence.tokens.size() < held.tokens.size())
+    throw Error("draft model: asked about " + std::to_string(sequence.tokens.size()) +
+                " tokens of sequence " + std::to_string(sequence.id) + ", which has " +
+                std::to_string(held.tokens.size()) + "; pass the sequence of the proposal");
   for (const Token token : sequence.tokens.subspan(held.tokens.size())) {
     held.chain.advance(held.memory, token);
     held.tokens.push_back(token);

@@ -24,6 +24,7 @@ class DraftModel final : public redline::Model {
   DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw);
   ~DraftModel() override;
 
+  void watched_by(Watch* watch) { watch_ = watch; }  // its forwards are no plugin's time
   void keep_prefixes();  // pages of committed tokens serve later sequences that begin alike
   std::int32_t context() const { return forward_.context(); }
   const kv::PagePool& pages() const { return pool_; }
@@ -72,6 +73,7 @@ class DraftModel final : public redline::Model {
   model::Feeding feeding_;
   kv::PagePool& pool_;
   bool keep_raw_;
+  Watch* watch_ = nullptr;
   std::optional<kv::PrefixCache> prefixes_;              // before what holds pages
   std::map<std::uint64_t, std::unique_ptr<Held>> held_;  // by sequence id
   model::Batch batch_;

@@ -38,7 +38,7 @@ bool reserve(Work& w) {
 }
 
 // Takes over what the drafter proposed. Throws what it threw.
-void draft(std::span<Work* const> asked) {
+void draft(std::span<Work* const> asked, Watch* watch) {
   std::vector<Proposal> proposals;
   proposals.reserve(asked.size());  // drafters and draws hold references
   for (Work* w : asked) {
@@ -46,7 +46,11 @@ void draft(std::span<Work* const> asked) {
     proposals.emplace_back(Turn{w->view, w->sequence.drafter_state.get()}, limit, *w->draws);
     w->draws->propose_for(proposals.back().draft());
   }
-  drafter_of(*asked.front()).propose(proposals);
+  Drafter& drafter = drafter_of(*asked.front());
+  {
+    const Watched call(watch, {&drafter, "propose", asked.front()->view.id});
+    drafter.propose(proposals);
+  }
   for (std::size_t k = 0; k < asked.size(); ++k) {
     Work& w = *asked[k];
     const Draft& made = proposals[k].draft();
@@ -83,6 +87,7 @@ void Step::choose_for(std::span<Sequence* const> asked, DraftLength& policy) con
     turns.push_back({views.back(), s->length_state.get()});
   }
   try {
+    const Watched call(watch_, {&policy, "choose", views.front().id});
     const auto budgets = policy.choose(turns);
     for (std::size_t k = 0; k < asked.size(); ++k) asked[k]->budget = cut(budgets[k], *asked[k]);
   } catch (const DeviceError&) {
@@ -148,7 +153,7 @@ void Step::start_draws(Work& w, Oracle& oracle) const {
 // step would hide it.
 void Step::propose_together(std::span<Work*> asked, Oracle& oracle) const {
   try {
-    draft(asked);
+    draft(asked, watch_);
   } catch (const DeviceError&) {
     throw;
   } catch (const std::exception& cause) {

@@ -58,7 +58,7 @@ trace::LastKind last_kind(const Work& w) {
                                                 : trace::LastKind::RESIDUAL;
 }
 
-trace::StepRecord counts(const Work& w, const AcceptanceRule& rule) {
+trace::StepRecord counts(const Work& w) {
   trace::StepRecord r;
   r.request_key = w.sequence.request_key;
   r.seq_step = w.sequence.steps;
@@ -75,7 +75,7 @@ trace::StepRecord counts(const Work& w, const AcceptanceRule& rule) {
   r.accepted_by_rule = static_cast<std::uint16_t>(w.draft.depth(w.verdict.keep));
   r.committed = r.accepted_by_rule + 1;
   r.last_token = w.verdict.next;
-  r.expected_accepted = static_cast<float>(rule.expected_accepted(w.draft, w.p));
+  r.expected_accepted = w.expected_accepted;
   return r;
 }
 
@@ -132,9 +132,9 @@ std::vector<trace::NodeRecord> nodes_of(const Work& w, const trace::StepRecord& 
 
 }  // namespace
 
-trace::StepRecord record(const Work& w, const AcceptanceRule& rule, const RowAt& target,
-                         const RowAt& draft, RowRecorder& recorder) {
-  trace::StepRecord r = counts(w, rule);
+trace::StepRecord record(const Work& w, const RowAt& target, const RowAt& draft,
+                         RowRecorder& recorder) {
+  trace::StepRecord r = counts(w);
   if (recorder.level() == trace::Level::COUNTS || w.failed()) return r;
   r.decisions = w.draws->log();
   r.target_rows = rows_of(w, target, recorder);

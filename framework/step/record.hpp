@@ -7,7 +7,7 @@
 namespace redline::step {
 
 // After the verdict and before the commit. Of a failed sequence: its counts alone.
-trace::StepRecord record(const Work& work, const AcceptanceRule& rule, const RowAt& target,
-                         const RowAt& draft, RowRecorder& recorder);
+trace::StepRecord record(const Work& work, const RowAt& target, const RowAt& draft,
+                         RowRecorder& recorder);
 
 }  // namespace redline::step

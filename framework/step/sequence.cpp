@@ -34,7 +34,11 @@ void Step::begin(Sequence& sequence) const {
     sequence.memory = by.chain.begin(seen);
     for (DraftModel* model : by.models)
       model->begin(seen, by.draft_chain ? *by.draft_chain : by.chain, &*sequence.target_kv);
-    sequence.drafter_state = by.drafter.begin(seen);
+    {
+      const Watched call(watch_, {&by.drafter, "begin", seen.id});
+      sequence.drafter_state = by.drafter.begin(seen);
+    }
+    const Watched call(watch_, {&by.length, "begin", seen.id});
     sequence.length_state = by.length.begin(seen);
   } catch (const DeviceError&) {
     throw;

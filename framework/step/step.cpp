@@ -21,10 +21,16 @@ void apply(Work& w, const RowAt& target) {
   for (Node u = kRoot; u <= w.draft.size(); ++u) w.p.push_back(chain.apply(w.memory[u], target(u)));
 }
 
-void judge(Work& w) {
+void judge(Work& w, Watch* watch) {
+  const AcceptanceRule& rule = w.strategy().rule;
   w.draws->judge(w.draft, w.p);
-  w.verdict = w.strategy().rule.judge(w.draft, w.p, *w.draws);
-  w.draws->hold_to_laws(w.strategy().rule);
+  {
+    const Watched call(watch, {&rule, "judge", w.view.id});
+    w.verdict = rule.judge(w.draft, w.p, *w.draws);
+  }
+  w.draws->hold_to_laws(rule);
+  const Watched call(watch, {&rule, "expected_accepted", w.view.id});
+  w.expected_accepted = static_cast<float>(rule.expected_accepted(w.draft, w.p));
 }
 
 // The rows of the kept path stay in every cache, all others go.
@@ -47,16 +53,22 @@ void fill_drafts(std::deque<Work>& works, Timings& timings) {
   for (const auto& [model, sequences] : behind) model->fill(sequences);
 }
 
-void observe(Work& w) {
+// What plugins are told of the step. One that throws is the error of this sequence.
+template <class P>
+void tell(Work& w, P& plugin, State* state, std::span<const Row> p, Watch* watch) {
+  const Outcome outcome{{w.view, state}, w.draft, w.verdict, p, {}};
+  const Watched call(watch, {&plugin, "observe", w.view.id});
+  plugin.observe({&outcome, 1});
+}
+
+void observe(Work& w, Watch* watch) {
   if (w.failed() || w.kind == WorkKind::CHUNK) return;
-  Drafter& drafter = w.strategy().drafter;
-  const bool wants_p = drafter.contract().needs.target_rows;
-  const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
-  const Outcome for_drafter{{w.view, w.sequence.drafter_state.get()}, w.draft, w.verdict, p, {}};
-  const Outcome for_length{{w.view, w.sequence.length_state.get()}, w.draft, w.verdict, {}, {}};
   contain(w, [&] {
-    drafter.observe({&for_drafter, 1});
-    w.strategy().length.observe({&for_length, 1});
+    Drafter& drafter = w.strategy().drafter;
+    const bool wants_p = drafter.contract().needs.target_rows;
+    const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
+    tell(w, drafter, w.sequence.drafter_state.get(), p, watch);
+    tell(w, w.strategy().length, w.sequence.length_state.get(), {}, watch);
   });
 }
 
@@ -70,8 +82,9 @@ std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
 
 }  // namespace
 
-Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops)
-    : target_(target), recorder_(level, topk, ops) {}
+Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops,
+           Watch* watch)
+    : target_(target), recorder_(level, topk, ops), watch_(watch) {}
 
 std::optional<std::vector<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
                                                Timings& timings) {
@@ -98,7 +111,7 @@ std::optional<std::vector<Progress>> Step::run(std::span<const Part> parts, Orac
   }
   std::vector<Progress> progress;
   for (Work& w : works) {
-    observe(w);
+    observe(w, watch_);
     progress.push_back(std::move(w.progress));
   }
   return progress;
@@ -143,7 +156,7 @@ void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
   }
   if (!w.failed()) {
     const Lap lap(timings.verify);
-    contain(w, [&] { judge(w); });
+    contain(w, [&] { judge(w, watch_); });
   }
   const auto draft = [&](Node u) {
     for (const DraftModel* model : w.strategy().models)
@@ -152,7 +165,10 @@ void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
     return std::span<const float>{};
   };
   w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
-  w.progress.record = record(w, w.strategy().rule, target, draft, recorder_);
+  {
+    const Lap lap(timings.log);
+    w.progress.record = record(w, target, draft, recorder_);
+  }
   {
     const Lap lap(timings.kv);
     commit(w);

@@ -21,7 +21,7 @@ struct Work;  // one sequence in one step
 class Step {
  public:
   Step(model::Forward& target, trace::Level level, std::int32_t topk,
-       const kernels::Ops& ops = kernels::ops(kernels::best()));
+       const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr);
 
   // Budgets of the next step, for sequences that have none: what run() would choose itself.
   void choose(std::span<Sequence* const> sequences) const;
@@ -56,6 +56,7 @@ class Step {
 
   model::Forward& target_;
   RowRecorder recorder_;
+  Watch* watch_;
   model::Batch batch_;
 };
 

@@ -29,6 +29,7 @@ struct Work {
   std::vector<Chain::Path> memory;  // [m+1] of the sampler at each node
   std::vector<Row> p;               // [m+1]
   Verdict verdict;
+  float expected_accepted = 0;  // by the rule's own word, with the verdict
   Progress progress;
 
   const Strategy& strategy() const { return *sequence.strategy; }
