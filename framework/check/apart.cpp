@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <exception>
 
 namespace redline::check {
 namespace {
@@ -46,6 +47,16 @@ bool read_all(int pipe, std::chrono::milliseconds limit, std::string& text) {
 }
 
 }  // namespace
+
+std::string refusal(const PluginError& fault, const std::string& rule) {
+  try {
+    std::rethrow_if_nested(fault);
+  } catch (const Error& cause) {
+    if (std::string_view(cause.what()).starts_with(rule + ": ")) return cause.what();
+  } catch (...) {
+  }
+  return "";
+}
 
 Answer run_apart(const std::function<std::string()>& check, std::chrono::milliseconds limit) {
   int ends[2];

@@ -15,6 +15,10 @@ class Refusal : public Error {
   using Error::Error;
 };
 
+// Why a rule refuses a draft: an Error of its own that begins with its name, as a user would read
+// it. Empty for any other fault, such as noise put to a wrong use or a chance above 1.
+std::string refusal(const PluginError& fault, const std::string& rule);
+
 struct Answer {
   enum class Kind : std::uint8_t { PASSED, REFUSED, FAILED, TIMED_OUT } kind;
   std::string detail;  // what the check says when it passes, why it failed otherwise

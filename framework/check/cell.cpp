@@ -16,12 +16,21 @@ Cell::Cell(const plugin::Registry& registry, const CellSpec& spec)
       draft_pages(draft.kv_shape(), spec.pages, true),
       chain(links(registry, spec)),
       model(draft, draft_pages, spec.level != trace::Level::COUNTS),
+      registry_(registry),
       length_(registry.make<DraftLength>(spec.length.name, spec.length.arguments(), *this)),
-      drafter_(registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this)),
+      drafter_(drafter(registry, spec)),
       rule_(registry.make<AcceptanceRule>(spec.rule.name, spec.rule.arguments(), *this)),
       strategy_{*drafter_, *rule_,   *length_,
                 chain,     {&model}, spec.links_on_draft ? &chain : &plain_},
       step(target, spec.level, spec.topk) {}
+
+std::unique_ptr<Plugin> Cell::do_open(Kind kind, std::string_view name,
+                                      std::span<const Setting> settings) {
+  plugin::Arguments arguments;
+  for (const Setting& s : settings)
+    arguments.push_back({std::string(s.name), std::string(s.value), "asked for by a plugin"});
+  return registry_.make(kind, std::string(name), arguments, *this);
+}
 
 step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
                           std::int32_t tokens_left, std::uint64_t key, std::uint64_t seed) {
@@ -37,9 +46,16 @@ step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
 }
 
 step::Progress Cell::run(step::Sequence& s, step::Oracle& oracle) {
-  const step::Part whole(&s);
-  auto progress = std::move(step.run({&whole, 1}, oracle, timings).value().front());
-  if (progress.cause) std::rethrow_exception(progress.cause);
+  step::Sequence* const batch[] = {&s};
+  return std::move(run(batch, oracle).front());
+}
+
+std::vector<step::Progress> Cell::run(std::span<step::Sequence* const> batch,
+                                      step::Oracle& oracle) {
+  const std::vector<step::Part> whole(batch.begin(), batch.end());
+  auto progress = step.run(whole, oracle, timings).value();
+  for (const step::Progress& p : progress)
+    if (p.cause) std::rethrow_exception(p.cause);
   return progress;
 }
 
@@ -61,6 +77,12 @@ std::vector<std::unique_ptr<Sampler>> Cell::links(const plugin::Registry& regist
   for (const Choice& link : spec.links)
     out.push_back(registry.make<Sampler>(link.name, link.arguments(), *this));
   return out;
+}
+
+std::unique_ptr<Drafter> Cell::drafter(const plugin::Registry& registry, const CellSpec& spec) {
+  auto made = registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this);
+  if (!spec.on_draft) return made;
+  return std::make_unique<Witness>(std::move(made), spec.on_draft);
 }
 
 ScriptedModel::Law hashed(std::int32_t vocab, std::uint64_t salt, float sharpness) {

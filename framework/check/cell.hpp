@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check/scripted_model.hpp"
+#include "check/witness.hpp"
 #include "plugin/registry.hpp"
 #include "step/draft_model.hpp"
 #include "step/step.hpp"
@@ -28,6 +29,7 @@ struct CellSpec {
   std::int32_t target_context = 4096, draft_context = 4096, max_rows = 512, pages = 256;
   trace::Level level = trace::Level::COUNTS;
   std::int32_t topk = 2;
+  Witness::See on_draft = {};
 };
 
 class Cell : public Host {
@@ -40,6 +42,8 @@ class Cell : public Host {
                       std::int32_t tokens_left, std::uint64_t key = 1, std::uint64_t seed = 7);
   // One step of one sequence; pages never run out here. Throws what a plugin threw.
   step::Progress run(step::Sequence& s, step::Oracle& oracle);
+  // One step of several together.
+  std::vector<step::Progress> run(std::span<step::Sequence* const> batch, step::Oracle& oracle);
   // Feeds the prompt in chunks as wide as a forward, as far as the first step cannot take it along.
   void prefill(step::Sequence& s, step::Oracle& oracle);
   // The law of the next token of plain decoding after `tokens`.
@@ -54,9 +58,17 @@ class Cell : public Host {
  private:
   std::vector<std::unique_ptr<Sampler>> links(const plugin::Registry& registry,
                                               const CellSpec& spec);
+  std::unique_ptr<Drafter> drafter(const plugin::Registry& registry, const CellSpec& spec);
   TargetShape do_target() const override { return {1, 2, target.vocab(), target.context()}; }
   redline::Model& do_open_model(std::string_view, std::int32_t) override { return model; }
+  const Costs& do_costs() override { return costs_; }
+  std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
+                                  std::span<const Setting> settings) override;
 
+  const plugin::Registry& registry_;
+  // A verify pass that is nearly flat, and a cheap draft.
+  Costs costs_{.target = {{{0, 1, 100.0}, {0, 65, 200.0}}},
+               .draft = {{{0, 1, 10.0}, {0, 65, 20.0}}}};
   step::Chain plain_;
   std::unique_ptr<DraftLength> length_;
   std::unique_ptr<Drafter> drafter_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/conformance.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace redline::check {
 namespace {
 
@@ -19,18 +22,31 @@ std::string introduce(const Subject& s) {
   }
 }
 
+std::vector<Check> checks_of(const Subject& s, Effort effort) {
+  std::vector<Check> all = contract_checks(s);
+  const auto add = [&all](std::vector<Check> more) {
+    std::ranges::move(more, std::back_inserter(all));
+  };
+  add(text_checks(s, effort));
+  if (s.listing().kind == Kind::DRAFTER) add(draft_checks(s, effort));
+  if (s.listing().kind == Kind::SAMPLER) add(sampler_checks(s));
+  if (s.listing().kind == Kind::LENGTH) add(length_checks(s));
+  add(law_checks(s, effort));
+  add(cost_checks(s));
+  return all;
+}
+
 }  // namespace
 
-std::vector<Result> examine(const Subject& s, std::chrono::milliseconds limit) {
+std::vector<Result> examine(const Subject& s, const Examination& how) {
   std::vector<Result> results;
   const auto put = [&](const Check& check) {
-    results.push_back({s.listing().name, check.name, run_apart(check.run, limit)});
+    if (how.on_start) how.on_start(check.name);
+    results.push_back({s.listing().name, check.name, run_apart(check.run, how.limit)});
     return results.back().answer.kind;
   };
   if (put({"made", [&s] { return introduce(s); }}) != Answer::Kind::PASSED) return results;
-  std::vector<Check> checks = contract_checks(s);
-  for (Check& law : law_checks(s)) checks.push_back(std::move(law));
-  for (const Check& check : checks)
+  for (const Check& check : checks_of(s, how.effort))
     if (put(check) == Answer::Kind::TIMED_OUT) break;
   return results;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quick conformance suite of one plugin: what it must survive, and the law of what it emits.
+// The conformance suite of one plugin: what it must survive, and the law of what it emits.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,9 +17,13 @@ struct Result {
   }
 };
 
+struct Examination {
+  Effort effort = Effort::QUICK;
+  std::chrono::milliseconds limit = std::chrono::seconds(30);  // of one check
+  std::function<void(const std::string& check)> on_start = {};
+};
 // Each check in its own process. The suite ends early when the plugin cannot be made, or when a
-// check is not answered within `limit`.
-std::vector<Result> examine(const Subject& subject,
-                            std::chrono::milliseconds limit = std::chrono::seconds(30));
+// check is not answered within the limit.
+std::vector<Result> examine(const Subject& subject, const Examination& how = {});
 
 }  // namespace redline::check

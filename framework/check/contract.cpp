@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "check/subject.hpp"
+#include "check/texts.hpp"
 #include "check/vectors.hpp"
 
 namespace redline::check {
@@ -55,28 +56,6 @@ std::string hold_law(const Subject& s, const Case& c) {
   return std::to_string(f.runs) + " outcomes";
 }
 
-std::vector<Token> write(Cell& cell, std::uint64_t key, int steps) {
-  step::Philox noise;
-  std::vector<Token> prompt{0, static_cast<Token>(key), 3, 0, static_cast<Token>(key)};
-  const auto size = static_cast<std::int32_t>(prompt.size());
-  step::Sequence sequence = cell.open(std::move(prompt), size, 40, key);
-  for (int k = 0; k < steps && sequence.tokens_left > 0; ++k) {
-    const step::Progress made = cell.run(sequence, noise);
-    require(made.error.empty(), "a request ended with an error: " + made.error);
-  }
-  cell.step.forget(sequence);
-  return sequence.tokens;
-}
-
-std::string hold_isolation(const Subject& s) {
-  Cell cell(s.registry(), s.place_in_text());
-  const std::vector<Token> first = write(cell, 1, 40);
-  write(cell, 2, 40);
-  require(write(cell, 1, 40) == first,
-          "isolation: a request's text depends on the request before it");
-  return std::to_string(first.size()) + " tokens, twice the same";
-}
-
 // A broken target row ends its request; a broken draft row costs the draft alone.
 std::string hold_nan_rows(const Subject& s) {
   const auto broken = [](const ScriptedModel::Law& law, std::size_t from) -> ScriptedModel::Law {
@@ -122,7 +101,6 @@ std::vector<Check> contract_checks(const Subject& s) {
                    return hold_law(s, c);
                  }});
   all.push_back({"NaN rows", [&s] { return hold_nan_rows(s); }});
-  all.push_back({"isolation", [&s] { return hold_isolation(s); }});
   return all;
 }
 

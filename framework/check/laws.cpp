@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "check/apart.hpp"
+#include "check/named.hpp"
+#include "check/random_laws.hpp"
 #include "check/subject.hpp"
 #include "check/vectors.hpp"
 
@@ -14,11 +16,24 @@ namespace {
 
 constexpr double kExact = 1e-9, kForetold = 1e-6;  // what a rule foretells is stored as float32
 
-struct Named {
-  const char* name;
-  const Pair& tables;
-};
-const Named kVectors[] = {{"VA", VA}, {"VB", VB}, {"VC", VC}, {"V2", V2}, {"C1", C1}};
+using Vectors = std::vector<Named>;
+
+const Vectors& published() {
+  static const Vectors all{{"VA", VA}, {"VB", VB}, {"VC", VC}, {"V2", V2}, {"C1", C1}};
+  return all;
+}
+
+// What rounding and zeros like to break: p = q, disjoint supports, point masses, a draft whose
+// support two siblings exhaust.
+const Vectors& edges() {
+  static const Vectors all{{"p = q", VP},
+                           {"disjoint", VD},
+                           {"point p", flat({0, 1, 0}, {.2, .3, .5})},
+                           {"point q", flat({.2, .3, .5}, {0, 1, 0})},
+                           {"same point", flat({0, 1, 0}, {0, 1, 0})},
+                           {"exhausted", flat({.2, .3, .5}, {.5, .5, 0})}};
+  return all;
+}
 
 std::string brief(double x) {
   std::ostringstream out;
@@ -37,39 +52,48 @@ std::string violation(const Finding& f, bool is_lossless) {
   return "";
 }
 
-// Why a rule refuses a draft: an Error of its own that begins with its name, as a user would read
-// it. Empty for any other fault, such as noise put to a wrong use or a chance above 1.
-std::string refusal(const PluginError& fault, const std::string& rule) {
-  try {
-    std::rethrow_if_nested(fault);
-  } catch (const Error& cause) {
-    if (std::string_view(cause.what()).starts_with(rule + ": ")) return cause.what();
-  } catch (...) {
-  }
-  return "";
-}
-
 // Kept tokens of each vector and shape; a draft that the rule refuses is left out, with its reason.
 class Survey {
  public:
   Survey(const Subject& subject, std::string method)
       : subject_(subject), method_(std::move(method)), is_lossless_(subject.is_lossless()) {}
 
-  std::string over(const std::vector<std::string>& shapes) {
-    for (const Named& v : kVectors) {
-      said_ += (said_.empty() ? "" : "; ") + std::string(v.name);
-      for (const std::string& shape : shapes) add(v, shape);
+  // `change` makes of each case another: links, budgets, steps.
+  using Change = std::function<void(Case&)>;
+  std::string over(
+      const Vectors& vectors, const std::vector<std::string>& shapes,
+      const Change& change = [](Case&) {}) {
+    for (const Named& v : vectors) {
+      said_ += (said_.empty() ? "" : "; ") + v.name;
+      for (const std::string& shape : shapes) add(v, shape, change);
     }
-    if (held_ == 0) throw Refusal(refusal_);
-    if (!is_lossless_) said_ += "; TV up to " + brief(worst_tv_ > kExact ? worst_tv_ : 0);
-    return "keeps " + said_ + (refusal_.empty() ? "" : "; refuses some: " + refusal_);
+    return "keeps " + said_ + closing();
+  }
+  // The same over random contexts, of which only the number is told.
+  std::string over_random(int contexts, const std::vector<std::string>& shapes) {
+    for (int k = 0; k < contexts; ++k) {
+      const Pair tables = random_pair(static_cast<std::uint32_t>(k));
+      const Named v{"random context " + std::to_string(k), tables};
+      for (const std::string& shape : shapes) add(v, shape, [](Case&) {});
+    }
+    return std::to_string(contexts) + " contexts, " + std::to_string(shapes.size()) + " shapes, " +
+           std::to_string(runs_) + " outcomes" + closing();
   }
 
  private:
-  void add(const Named& v, const std::string& shape) {
+  std::string closing() const {
+    if (held_ == 0) throw Refusal(refusal_);
+    const std::string tv =
+        is_lossless_ ? "" : "; TV up to " + brief(worst_tv_ > kExact ? worst_tv_ : 0);
+    return tv + (refusal_.empty() ? "" : "; refuses some: " + refusal_);
+  }
+
+  void add(const Named& v, const std::string& shape, const Change& change) {
     Finding f;
     try {
-      f = enumerate(subject_.registry(), subject_.place(v.tables, shape, method_));
+      Case c = subject_.place(v.tables, shape, method_);
+      change(c);
+      f = enumerate(subject_.registry(), c);
     } catch (const PluginError& fault) {
       refusal_ = refusal(fault, subject_.listing().name);
       if (refusal_.empty()) throw;
@@ -77,6 +101,7 @@ class Survey {
       return;
     }
     ++held_;
+    runs_ += f.runs;
     worst_tv_ = std::max(worst_tv_, f.joint_tv);
     said_ += ' ' + brief(f.accepted);
     if (const std::string wrong = violation(f, is_lossless_); !wrong.empty())
@@ -87,25 +112,91 @@ class Survey {
   std::string method_, said_, refusal_;
   bool is_lossless_;
   int held_ = 0;
+  long runs_ = 0;
   double worst_tv_ = 0;
+};
+
+// Names of checks and what they go over; `full` adds minutes of random contexts.
+class Plan {
+ public:
+  explicit Plan(const Subject& subject) : s_(subject) {}
+
+  std::vector<Check> quick(bool is_chain) {
+    over("law of chains", "iid", {"1", "1;1", "1;1;1"}, published());
+    over("law of given tokens", "top", {"1;1", is_chain ? "1" : "2;1,1"}, published());
+    over("law at the edges", "iid", {"1;1", is_chain ? "1" : "2"}, edges());
+    over("law of two steps", "iid", {"1"}, {{"VB", VB}, {"C1", C1}}, [](Case& c) { c.steps = 2; });
+    if (is_chain) return std::move(checks_);
+    over("law of siblings, i.i.d.", "iid", {"2", "3"}, published());
+    over("law of siblings, new", "new", {"2", "3"}, published());
+    over("law of trees, i.i.d.", "iid", {"2;1,1"}, published());
+    over("law of trees, new", "new", {"2;1,1"}, published());
+    over("law of mixed laws", "greedy", {"2", "3", "2;1,1"}, published());
+    return std::move(checks_);
+  }
+
+  std::vector<Check> full(bool is_chain) {
+    const Vectors v3{{"VA", VA}, {"C1", C1}};
+    over("law of a masked path", "iid", {"1;1"}, v3,
+         [](Case& c) { c.links.push_back({"sample_bias", {{"ban", "2"}}}); });
+    over("law of a penalised path", "iid", {"1;1"}, v3,
+         [](Case& c) { c.links.push_back({"sample_penalty", {{"repetition", "1.7"}}}); });
+    over("law of a path both models penalise", "iid", {"1;1"}, v3, [](Case& c) {
+      c.links.push_back({"sample_penalty", {{"repetition", "1.7"}}});
+      c.links_on_draft = true;
+    });
+    over("law of two steps of chains", "iid", {"1", "1;1"}, v3, [](Case& c) { c.steps = 2; });
+    random("random chains", "iid", {"1", "1;1", "1;1;1"});
+    random("random given tokens", "top", is_chain ? kChains : kTrees);
+    if (is_chain) return std::move(checks_);
+    over("law of two steps of siblings", "iid", {"2"}, v3, [](Case& c) { c.steps = 2; });
+    random("random siblings, i.i.d.", "iid", {"2", "3"});
+    random("random siblings, new", "new", {"2", "3"});
+    random("random trees, i.i.d.", "iid", kTrees);
+    random("random trees, new", "new", kTrees);
+    random("random trees, mixed laws", "greedy", kTrees);
+    return std::move(checks_);
+  }
+
+ private:
+  using Shapes = std::vector<std::string>;
+  inline static const Shapes kChains{"1", "1;1"};
+  inline static const Shapes kTrees{"2;1,1", "2;2,1", "2;2,0", "3;1,0,0"};
+  static constexpr int kContexts = 200;
+
+  void over(
+      const char* name, const char* method, Shapes shapes, Vectors vectors,
+      Survey::Change change = [](Case&) {}) {
+    checks_.push_back({name, [&s = s_, method, shapes = std::move(shapes),
+                              vectors = std::move(vectors), change = std::move(change)] {
+                         return Survey(s, method).over(vectors, shapes, change);
+                       }});
+  }
+  void random(const char* name, const char* method, Shapes shapes) {
+    checks_.push_back({name, [&s = s_, method, shapes = std::move(shapes)] {
+                         return Survey(s, method).over_random(kContexts, shapes);
+                       }});
+  }
+  const Subject& s_;
+  std::vector<Check> checks_;
 };
 
 }  // namespace
 
-std::vector<Check> law_checks(const Subject& s) {
-  const auto survey = [&s](const char* name, const char* method,
-                           const std::vector<std::string>& shapes) {
-    return Check{name, [&s, method, shapes] { return Survey(s, method).over(shapes); }};
-  };
-  if (s.listing().kind != Kind::RULE) return {survey("law", "iid", {"1;1"})};
+std::vector<Check> law_checks(const Subject& s, Effort effort) {
+  if (s.listing().kind != Kind::RULE) {
+    std::vector<Check> all{
+        {"law", [&s] { return Survey(s, "iid").over(published(), {"1;1"}); }},
+        {"law at the edges", [&s] { return Survey(s, "iid").over(edges(), {"1;1"}); }}};
+    if (effort == Effort::FULL)
+      all.push_back(
+          {"random contexts", [&s] { return Survey(s, "iid").over_random(200, {"1;1"}); }});
+    return all;
+  }
   const bool is_chain = s.rule_contract().shape == Shape::CHAIN;
-  std::vector<Check> all{survey("law of chains", "iid", {"1", "1;1", "1;1;1"}),
-                         survey("law of given tokens", "top", {"1;1", is_chain ? "1" : "2;1,1"})};
-  if (is_chain) return all;
-  all.push_back(survey("law of siblings, i.i.d.", "iid", {"2", "3"}));
-  all.push_back(survey("law of siblings, new", "new", {"2", "3"}));
-  all.push_back(survey("law of trees, i.i.d.", "iid", {"2;1,1"}));
-  all.push_back(survey("law of trees, new", "new", {"2;1,1"}));
+  std::vector<Check> all = Plan(s).quick(is_chain);
+  if (effort == Effort::FULL)
+    for (Check& check : Plan(s).full(is_chain)) all.push_back(std::move(check));
   return all;
 }
 

@@ -26,18 +26,19 @@ Choice Subject::with(const std::string& name, const std::string& value) const {
   return out;
 }
 
-template <class T>
-std::unique_ptr<T> Subject::make() const {
-  Cell host(registry_, {.vocab = kVocab,
-                        .target = hashed(kVocab, 1, 6),
-                        .draft = hashed(kVocab, 1, 4),
-                        .drafter = {"draft_none"},
-                        .rule = {"accept_match"},
-                        .length = kAmple});
-  return registry_.make<T>(listing_.name, choice().arguments(), host);
+CellSpec Subject::host_spec() {
+  return {.vocab = kVocab,
+          .target = hashed(kVocab, 1, 6),
+          .draft = hashed(kVocab, 1, 4),
+          .drafter = {"draft_none"},
+          .rule = {"accept_match"},
+          .length = kAmple};
 }
 RuleContract Subject::rule_contract() const { return make<AcceptanceRule>()->contract(); }
 DrafterContract Subject::drafter_contract() const { return make<Drafter>()->contract(); }
+Reads Subject::reads() const {
+  return listing_.kind == Kind::LENGTH ? make<DraftLength>()->reads() : Reads::HISTORY;
+}
 
 bool Subject::is_lossless() const {
   return listing_.kind != Kind::RULE || rule_contract().claim != Claim::APPROXIMATE;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/apart.hpp"
 #include "check/enumeration.hpp"
 
 namespace redline::check {
@@ -23,6 +24,22 @@ class Subject {
   bool is_lossless() const;            // false for an approximate rule alone
   RuleContract rule_contract() const;  // of a rule
   DrafterContract drafter_contract() const;
+  Reads reads() const;  // HISTORY but for a length policy
+
+  // The plugin itself beside a host that keeps what it opened.
+  template <class T>
+  struct Made {
+    std::unique_ptr<Cell> host;
+    std::unique_ptr<T> plugin;
+    T* operator->() const { return plugin.get(); }
+    T& operator*() const { return *plugin; }
+  };
+  template <class T>
+  Made<T> make() const {
+    auto host = std::make_unique<Cell>(registry_, host_spec());
+    auto plugin = registry_.make<T>(listing_.name, choice().arguments(), *host);
+    return {std::move(host), std::move(plugin)};
+  }
 
   // The rule that shows a lie of a drafter: one that reads rows if there are any.
   Choice partner_rule() const;
@@ -35,8 +52,7 @@ class Subject {
   CellSpec place_in_text() const;
 
  private:
-  template <class T>
-  std::unique_ptr<T> make() const;
+  static CellSpec host_spec();
   const plugin::Registry& registry_;
   plugin::Listing listing_;
   std::map<std::string, std::string> values_;
@@ -46,7 +62,14 @@ struct Check {
   std::string name;
   std::function<std::string()> run;  // what there is to say; throws what is wrong
 };
+enum class Effort : std::uint8_t { QUICK, FULL };  // seconds, minutes
+
 std::vector<Check> contract_checks(const Subject& subject);
-std::vector<Check> law_checks(const Subject& subject);
+std::vector<Check> text_checks(const Subject& subject, Effort effort);
+std::vector<Check> law_checks(const Subject& subject, Effort effort);
+std::vector<Check> draft_checks(const Subject& subject, Effort effort);  // of a drafter
+std::vector<Check> sampler_checks(const Subject& subject);               // of a sampler
+std::vector<Check> length_checks(const Subject& subject);                // of a length policy
+std::vector<Check> cost_checks(const Subject& subject);
 
 }  // namespace redline::check

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "check/conformance.hpp"
+#include "check/vector_file.hpp"
 #include "files/json.hpp"
 
 namespace redline::tool {
@@ -109,6 +110,16 @@ Result load(const std::string& file) {
               std::chrono::seconds(10))};
 }
 
+// The full suite says where it is: a check of it may take a minute.
+redline::check::Examination examination(const CheckOptions& options) {
+  redline::check::Examination how;
+  if (!options.full) return how;
+  how.effort = redline::check::Effort::FULL;
+  how.limit = std::chrono::minutes(20);
+  how.on_start = [](const std::string& check) { std::fprintf(stderr, "%s ...\n", check.c_str()); };
+  return how;
+}
+
 int on_model(const CheckOptions& options, const std::map<std::string, std::string>& values) {
   const std::vector<fs::path> files(is_file(options.plugin) ? 1 : 0, options.plugin);
   const plugin::Registry registry(files, {});
@@ -120,6 +131,62 @@ int on_model(const CheckOptions& options, const std::map<std::string, std::strin
   for (const plugin::Listing& l : listings)
     if (code == 0) code = check_model(registry, l, taken(values, l), asked);
   return code;
+}
+
+// A row for each vector and shape, its law in the JSON alone.
+class VectorTable {
+ public:
+  void add(const std::string& plugin, const std::string& vector, const Answer& answer) {
+    json::object row{{"plugin", plugin}, {"vector", vector}, {"result", word_for(answer.kind)}};
+    if (answer.kind != Answer::Kind::PASSED) {
+      row["fault"] = answer.detail;
+      if (answer.kind != Answer::Kind::REFUSED) ++failed_;
+    } else {
+      const json::value said = files::parse_json(answer.detail, vector);
+      for (const auto& field : said.as_object()) row[field.key()] = field.value();
+      if (!row["fault"].as_string().empty()) ++failed_, row["result"] = "FAILED";
+    }
+    rows_.push_back(std::move(row));
+  }
+  bool print(bool as_json) const {
+    if (as_json) return std::printf("%s\n", json::serialize(rows_).c_str()), failed_ == 0;
+    std::printf("%-20s  %-16s  %-8s  %9s  %11s  %8s  %9s  %s\n", "plugin", "vector, shape",
+                "result", "kept", "closed form", "at best", "TV", "violated");
+    for (const json::value& row : rows_) print_row(row.as_object());
+    std::printf("%zu vectors, %d failed\n", rows_.size(), failed_);
+    return failed_ == 0;
+  }
+
+ private:
+  static std::string number(const json::object& row, const char* name) {
+    const json::value* x = row.if_contains(name);
+    if (!x || x->is_null()) return "-";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", x->to_number<double>());
+    return text;
+  }
+  static void print_row(const json::object& row) {
+    std::printf("%-20s  %-16s  %-8s  %9s  %11s  %8s  %9s  %s\n",
+                row.at("plugin").as_string().c_str(), row.at("vector").as_string().c_str(),
+                row.at("result").as_string().c_str(), number(row, "accepted").c_str(),
+                number(row, "closed_form").c_str(), number(row, "at_best").c_str(),
+                number(row, "joint_tv").c_str(), row.at("fault").as_string().c_str());
+  }
+  json::array rows_;
+  int failed_ = 0;
+};
+
+int check_vectors(const plugin::Registry& registry, const std::vector<plugin::Listing>& listings,
+                  const std::map<std::string, std::string>& values, const CheckOptions& options) {
+  const auto cases = redline::check::load_vectors(options.vectors);
+  const auto limit = examination(options).limit;
+  VectorTable table;
+  for (const plugin::Listing& l : listings) {
+    const Subject subject(registry, l, taken(values, l));
+    for (const auto& vector : vector_checks(subject, cases))
+      table.add(l.name, vector.name, redline::check::run_apart(vector.run, limit));
+  }
+  return table.print(options.json) ? 0 : 1;
 }
 
 }  // namespace
@@ -139,8 +206,10 @@ int check(const CheckOptions& options) {
     const plugin::Registry registry(files, {});
     const std::vector<plugin::Listing> listings = chosen(registry, options.plugin);
     check_taken(values, listings);
+    const redline::check::Examination how = examination(options);
+    if (!options.vectors.empty()) return check_vectors(registry, listings, values, options);
     for (const plugin::Listing& l : listings)
-      for (Result& r : examine(Subject(registry, l, taken(values, l))))
+      for (Result& r : examine(Subject(registry, l, taken(values, l)), how))
         results.push_back(std::move(r));
   }
   options.json ? print_json(results) : print_table(results);

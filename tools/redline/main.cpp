@@ -112,6 +112,8 @@ void add_check(CLI::App& app, int& code) {
   command->add_option("--set", options->values, "parameter=value; repeatable")
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "one JSON list, an object a check");
+  command->add_flag("--full", options->full, "minutes: random contexts of all shapes, long texts");
+  command->add_option("--vectors", options->vectors, "your own laws and shapes (docs/check.md)");
   add_check_on_model(*command, options->on_model);
   command->callback([options, &code] { code = redline::tool::check(*options); });
 }
