@@ -70,6 +70,15 @@ redline::Model& EngineHost::do_open_module(std::string_view weights,
   return **there;
 }
 
+std::unique_ptr<Plugin> EngineHost::make(Kind kind, const std::string& name,
+                                         const plugin::Arguments& arguments) {
+  auto of_outer = std::exchange(unbound_, {});  // of a plugin that opens this one
+  auto made = registry_.make(kind, name, arguments, *this);
+  if (kind == Kind::DRAFTER) bind(name, static_cast<Drafter&>(*made).contract().needs.taps);
+  unbound_ = std::move(of_outer);
+  return made;
+}
+
 void EngineHost::check_open(const std::string& what) const {
   if (is_sealed_)
     throw InputError(what +
@@ -98,18 +107,7 @@ std::unique_ptr<Plugin> EngineHost::do_open(Kind kind, std::string_view name,
   plugin::Arguments arguments;
   for (const Setting& s : settings)
     arguments.push_back({std::string(s.name), std::string(s.value), "asked for by a plugin"});
-  const std::string wanted(name);
-  switch (kind) {
-    case Kind::DRAFTER:
-      return make<Drafter>(wanted, arguments);
-    case Kind::LENGTH:
-      return registry_.make<DraftLength>(wanted, arguments, *this);
-    case Kind::SAMPLER:
-      return registry_.make<Sampler>(wanted, arguments, *this);
-    case Kind::RULE:
-      return registry_.make<AcceptanceRule>(wanted, arguments, *this);
-  }
-  throw Error("a plugin asked for a plugin of an unknown kind");
+  return make(kind, std::string(name), arguments);
 }
 
 }  // namespace redline::engine

@@ -54,7 +54,7 @@ class Switch {
 
  private:
   enum class Mode { ON, OFF, PROBE };
-  static constexpr int kLeastSteps = 4;   // before a mean is believed
+  static constexpr int kLeastSteps = 8;   // before a mean is believed
   static constexpr int kProbeSteps = 32;  // a probe that proves nothing in so many ends
   static constexpr double kSureGain = 1.05;
 
