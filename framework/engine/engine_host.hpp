@@ -2,7 +2,6 @@
 // What plugins may ask for while they are made: the target's shape, models, other plugins.
 #pragma once
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "engine/hosted_model.hpp"
@@ -30,11 +29,7 @@ class EngineHost final : public Host {
   // that the target lacks.
   template <class T>
   std::unique_ptr<T> make(const std::string& name, const plugin::Arguments& arguments) {
-    auto of_outer = std::exchange(unbound_, {});  // of a plugin that opens this one
-    auto made = registry_.make<T>(name, arguments, *this);
-    if constexpr (std::is_base_of_v<Drafter, T>) bind(name, made->contract().needs.taps);
-    unbound_ = std::move(of_outer);
-    return made;
+    return std::unique_ptr<T>(static_cast<T*>(make(T::kKind, name, arguments).release()));
   }
   bool costs_are_wanted() const { return costs_are_wanted_; }
   Costs& costs_to_fill() { return costs_; }
@@ -58,6 +53,8 @@ class EngineHost final : public Host {
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;
 
+  std::unique_ptr<Plugin> make(Kind kind, const std::string& name,
+                               const plugin::Arguments& arguments);
   void check_open(const std::string& what) const;
   void note(Hosted& asked_for);
   void bind(const std::string& drafter, std::span<const Tap> taps);

@@ -203,11 +203,31 @@ TEST_CASE("Each head gets the taps of the drafter that opened it, and the target
   CHECK(taps_of(several) == 4);  // what flash taps eagle does, the one under another name
 }
 
-TEST_CASE("A head's rows are recorded where they were asked for") {
-  const PluginChoice draft = GENERATE(medusa(), eagle_chain(), flash());
+TEST_CASE("A node is recorded with the row of the head it was taken from") {
+  class Steps final : public trace::Sink {
+   public:
+    trace::Level level() const override { return trace::Level::FULL; }
+    std::int32_t topk() const override { return 4; }
+    void step(trace::StepRecord record) override { steps.push_back(std::move(record)); }
+    void batch(trace::BatchRecord) override {}
+    void request(trace::RequestRecord) override {}
+    void event(trace::EventRecord) override {}
+    std::vector<trace::StepRecord> steps;
+  } sink;
+  const PluginChoice draft = GENERATE(medusa(), eagle_chain(), eagle_tree(), flash());
   Settings s = settings(draft, "accept_match");
-  s.trace_level = trace::Level::FULL;
-  CHECK(run(s, request()).error.empty());
+  s.trace_level = sink.level();
+  Engine(s, registry(), [](const std::string&) {}).run(request(), sink);
+  std::size_t nodes = 0;
+  for (const trace::StepRecord& step : sink.steps)
+    for (const trace::NodeRecord& node : step.nodes) {
+      CAPTURE(draft.name, node.depth, node.draft_rank);
+      CHECK(std::isfinite(node.q_raw_logprob));
+      if (draft.name == "toy_medusa") CHECK(node.draft_rank < 24 >> (node.depth - 1));
+      if (draft.name == "toy_eagle" && draft.arguments.size() > 1) CHECK(node.draft_rank < 6);
+      ++nodes;
+    }
+  CHECK(nodes > 100);
 }
 
 TEST_CASE("A rule gets no hidden states") {

@@ -47,7 +47,7 @@ Trail run(const Head& head, Rig& rig, Text& text, std::int32_t chunk) {
 }  // namespace
 
 TEST_CASE("A head's bits do not depend on rows a forward, instruction set or threads") {
-  const auto type = GENERATE(TensorType::F32, TensorType::Q4_0);
+  const auto type = TensorType::Q4_0;
   const Head head = GENERATE(medusa(), eagle(), flash());
   Rig plain(head, type, kernels::Isa::PORTABLE);
   const auto ids = model::some_ids(40, plain.shape.vocab);
@@ -57,7 +57,7 @@ TEST_CASE("A head's bits do not depend on rows a forward, instruction set or thr
     for (const int threads : {1, 3}) {
       Rig rig(head, type, isa, threads);
       for (const std::int32_t chunk : {2, 7, 64}) {
-        CAPTURE(static_cast<int>(type), kernels::name(isa), threads, chunk);
+        CAPTURE(kernels::name(isa), threads, chunk);
         Text again(rig, ids);
         CHECK((run(head, rig, again, chunk) == expected));
       }
