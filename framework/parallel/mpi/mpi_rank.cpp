@@ -92,7 +92,8 @@ class MpiRank final : public Communicator {
 
 extern "C" __attribute__((visibility("default"))) redline::parallel::Communicator* redline_mpi_open(
     std::int64_t limit_ms) {
-  using namespace redline::parallel;
+  using redline::parallel::MpiLink;
   const auto link = std::make_shared<MpiLink>(std::chrono::milliseconds(limit_ms));
-  return new MpiRank(link, link->size());  // the caller's, who cannot take a smart pointer in C
+  return new redline::parallel::MpiRank(
+      link, link->size());  // the caller's, who cannot take a smart pointer in C
 }
