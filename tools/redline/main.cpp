@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 
+#include "redline/bench_engine.hpp"
 #include "redline/bench_forward.hpp"
 #include "redline/cell.hpp"
 #include "redline/check.hpp"
@@ -33,6 +34,34 @@ void add_model_options(CLI::App& command, redline::tool::ModelOptions& options) 
   command.add_option("--device", options.device, "cpu");
 }
 
+void add_bench_engine(CLI::App& bench, int& code) {
+  auto options = std::make_shared<redline::tool::BenchEngineOptions>();
+  CLI::App* command =
+      bench.add_subcommand("engine", "many sequences at once, plain and speculative");
+  command->footer(
+      "examples: redline bench engine tiny --sequences 1,8,200\n"
+      "          redline bench engine BIG.gguf --draft SMALL.gguf --draft-tokens 4\n"
+      "          redline bench engine tiny --json >engine.json\n"
+      "          python3 -m redline_trace.bench_plot engine.json engine.png");
+  add_model_options(*command, options->model);
+  command->get_option("model")->description("a GGUF file, a known name, or tiny: generated");
+  const auto count = CLI::Range(1, 1 << 20);
+  const auto add = [&](const char* flag, auto& value, const char* about) {
+    return command->add_option(flag, value, about)->capture_default_str();
+  };
+  add("--draft", options->draft, "the draft model; n-grams are drafted without one");
+  add("--draft-tokens", options->draft_tokens, "of each draft")->check(count);
+  add("--sequences", options->sequences, "how many at once, a list")->delimiter(',');
+  add("--tokens", options->tokens, "of each sequence")->check(CLI::Range(2, 1 << 20));
+  add("--prompt", options->prompt, "JSON lines of prompts; texts of our own without it");
+  add("--temperature", options->temperature, "0: greedy")->check(CLI::Range(0., 10.));
+  add("--repeats", options->repeats, "of each; the one of median throughput counts")->check(count);
+  add("--trace", options->trace, "recorded meanwhile, in memory")
+      ->check(CLI::IsMember({"counts", "chosen", "topk", "full"}));
+  command->add_flag("--json", options->json, "one JSON object");
+  command->callback([options, &code] { code = redline::tool::bench_engine(*options); });
+}
+
 void add_bench_forward(CLI::App& bench, int& code) {
   auto options = std::make_shared<redline::tool::BenchForwardOptions>();
   CLI::App* command = bench.add_subcommand("forward", "the time of a forward by rows");
@@ -49,6 +78,7 @@ void add_bench(CLI::App& app, int& code) {
   CLI::App* bench = app.add_subcommand("bench", "measure, or fingerprint what this build computes");
   bench->require_subcommand(0, 1);
   bench->footer("example: redline bench --signature");
+  add_bench_engine(*bench, code);
   add_bench_forward(*bench, code);
   auto options = std::make_shared<redline::tool::SignatureOptions>();
   auto* flag = bench->add_flag("--signature", options->wanted,
