@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A learned head's graph, recorded once from engine ops; every rank runs it. A row is a committed
-// token, the root included, or a node of a draft, also a scratch one. docs/modules.md has the
-// weights file and three whole heads.
+// token, the root included, or a node of a draft, also a scratch one. docs/modules.md: what each of
+// them has, the weights file, whole heads.
 #pragma once
 #include <initializer_list>
 #include <span>
