@@ -50,7 +50,7 @@ def shares(axes, modes):
         axes.bar(places, heights, bottom=below, label=part)
         below = [b + h for b, h in zip(below, heights)]
     axes.set(ylabel="% of a step", ylim=(0, 100))
-    axes.set_xticks(places, [f"{run['sequences']}{run['mode'][0]}" for run in bars], fontsize="small")
+    axes.set_xticks(places, [f"{run['sequences']}{run['mode'][0]}" for run in bars], fontsize="x-small")
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
