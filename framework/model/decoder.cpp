@@ -160,6 +160,7 @@ std::int32_t Decoder::context() const { return static_cast<std::int32_t>(impl_->
 std::int32_t Decoder::max_rows() const { return static_cast<std::int32_t>(impl_->extent.rows); }
 kv::KvShape Decoder::kv_shape() const { return impl_->kv; }
 const Output& Decoder::forward(const Batch& batch) { return impl_->forward(batch); }
+bool Decoder::is_lead() const { return impl_->shard.rank == 0; }
 void Decoder::embed(std::span<const Token> tokens, float* out) { impl_->embed(tokens, out); }
 void Decoder::head(const float* normed, std::int64_t rows, float* out) {
   impl_->head(normed, rows, out);

@@ -61,6 +61,7 @@ class Decoder final : public Forward {
 
   // What learned heads borrow. Rows of the embedding, [tokens, D]; logits of normed states [rows,
   // D], by the head, [rows, V]: rows <= max_rows().
+  bool is_lead() const;  // rank 0, which alone has rows
   void embed(std::span<const Token> tokens, float* out);
   void head(const float* normed, std::int64_t rows, float* out);
 

@@ -46,6 +46,7 @@ struct Module::Impl {
     sources.lay_out(batch);
     run.run(rows, sources);
     output.logits.assign(batch.rows.size() * output.heads, {});
+    if (!target.is_lead()) return output;
     const auto& wanted = rows.wanted();
     for (std::size_t k = 0; k < wanted.size(); ++k)
       for (std::int32_t head = 0; head < output.heads; ++head)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A learned head: the graph of a plugin over the rows of a batch, with pages of its own for the K
 // and V of its attention and for the feature that a row hands to its children. Runs whole on every
-// rank; embedding and head of the target are the target's affair.
+// rank, but for its own heads, whose rows are wanted on rank 0 alone; embedding and head of the
+// target are the target's affair.
 #pragma once
 #include <memory>
 #include <vector>
@@ -30,7 +31,7 @@ class Module final : public Forward {
   // Rows may want NOTHING or ROW. Error: a row whose standing the graph cannot serve, a committed
   // one whose token the target has not computed, a node in one forward with its parent when it
   // takes the parent's feature.
-  const Output& forward(const Batch& batch) override;
+  const Output& forward(const Batch& batch) override;  // rows: on rank 0
 
  private:
   struct Impl;

@@ -211,12 +211,13 @@ void ModuleRun::feature(std::size_t op) {
 void ModuleRun::head(std::size_t op) {
   const auto& wanted = rows_->wanted();
   const auto count = static_cast<std::int64_t>(wanted.size());
-  if (count == 0) return;
+  const bool is_own = !plan_.nodes[op].weight.empty();
+  if (count == 0 || (is_own && !target_.is_lead())) return;  // nobody asks the others for rows
   const std::int64_t width = in_width(op, 0);
   for (std::int64_t k = 0; k < count; ++k)
     std::copy_n(in(op, 0) + wanted[k] * width, width, wanted_.get() + k * width);
   float* const out = logits_.get() + plan_.ordinals[op] * limits_.wanted * plan_.vocab;
-  if (plan_.nodes[op].weight.empty()) return target_.head(wanted_.get(), count, out);
+  if (!is_own) return target_.head(wanted_.get(), count, out);
   own_head(weights_.of(op), count, width, out);
 }
 
