@@ -56,12 +56,18 @@ std::string hold_company(const Subject& s) {
 std::string hold_keys(const Subject& s) {
   CellSpec spec = s.place_in_text();
   if (s.listing().kind == Kind::RULE && s.rule_contract().shape == Shape::TREE)
-    spec.drafter = {"draft_tree", {{"model", "draft"}, {"shape", "2;2,1"}, {"method", "iid"}}};
+    spec.drafter = {"draft_tree", {{"model", "draft"}, {"shape", "2;1,1"}, {"method", "iid"}}};
   Cell cell(s.registry(), spec);
   long draws = 0;
   for (const std::uint64_t key : {1, 2, 3}) {
     KeyKeeper keys;
-    write(cell, key, kSteps, keys);
+    try {
+      write(cell, key, kSteps, keys);
+    } catch (const PluginError& fault) {
+      const std::string why = refusal(fault, s.listing().name);
+      if (why.empty()) throw;
+      throw Refusal(why);
+    }
     draws += keys.draws();
   }
   return std::to_string(draws) + " draws, each of a key of its own";
@@ -69,6 +75,7 @@ std::string hold_keys(const Subject& s) {
 
 // A rule that draws the noise of the position alone says what plain decoding says with that noise.
 std::string hold_plain_text(const Subject& s, int texts) {
+  if (!s.is_lossless()) return "approximate: not compared";
   CellSpec spec = s.place_in_text(), undrafted = s.place_in_text();
   undrafted.length = {"length_fixed", {{"max_depth", "0"}}};
   if (const RuleContract c = s.rule_contract(); c.reads.coupled)
@@ -120,7 +127,7 @@ std::string hold_random_trees(const Subject& s, std::uint32_t trees) {
                     {{"model", "draft"}, {"shape", random_shape(k)}, {"method", kMethods[k % 4]}}};
     Cell cell(s.registry(), spec);
     try {
-      const Written w = write(cell, k, 8);
+      const Written w = write(cell, k, 3);
       nodes += std::accumulate(w.drafted.begin(), w.drafted.end(), 0);
     } catch (const PluginError& fault) {
       refused = refusal(fault, s.listing().name);
@@ -144,7 +151,7 @@ std::vector<Check> text_checks(const Subject& s, Effort effort) {
   all.push_back({"plain text", [&s, is_full] { return hold_plain_text(s, is_full ? 5000 : 200); }});
   if (s.rule_contract().shape == Shape::TREE)
     all.push_back(
-        {"random trees", [&s, is_full] { return hold_random_trees(s, is_full ? 400 : 40); }});
+        {"random trees", [&s, is_full] { return hold_random_trees(s, is_full ? 100 : 8); }});
   return all;
 }
 
