@@ -45,7 +45,7 @@ std::vector<Share> Scheduler::pick(const step::Step& step) {
 
   ++iteration_;
   std::vector<Share> shares;
-  std::int32_t left = rows_, left_for_prompts = std::max(rows_ / 2, rows_ - decode_rows);
+  std::int32_t left = rows_, left_for_prompts = std::max((rows_ + 1) / 2, rows_ - decode_rows);
   for (Active* a : order) {
     step::Sequence& s = a->sequence();
     std::int32_t rows = step::Step::rows_of(s), chunk = 0;

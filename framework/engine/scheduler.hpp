@@ -32,7 +32,8 @@ class Scheduler {
   Active& preempt();
 
   // Shares of one iteration, within its rows: a sequence enters with its root and all its nodes or
-  // waits; prompts enter in chunks, and take at most half of the rows from sequences that decode.
+  // waits; prompts enter in chunks, and take at most half of the rows, rounded up, from sequences
+  // that decode.
   std::vector<Share> pick(const step::Step& step);
 
   // Requests that have ended, running or waiting, in order of arrival.

@@ -14,7 +14,7 @@ using namespace tests;
 
 std::string joined(const std::vector<Token>& ids) {
   std::string text;
-  for (const Token id : ids) text += std::to_string(id) + ",";
+  for (const Token id : ids) text.append(std::to_string(id)).append(",");
   return text;
 }
 
