@@ -51,6 +51,8 @@ Value engine_value(const engine::Settings& e) {
   group.put("memory_utilization", Value::of(e.memory_utilization));
   group.put("page_tokens", Value::of(16)).put("rows_per_step", Value::of(e.rows_per_step));
   group.put("numeric_mode", Value::of("row_invariant"));
+  group.put("plugin_slow_s", Value::of(e.plugin_calls.slow_s));
+  group.put("plugin_limit_s", Value::of(e.plugin_calls.limit_s));
   return group;
 }
 

@@ -142,7 +142,7 @@ void read_engine(const Value& root, Cell& cell) {
   if (group == nullptr) return;
   group->only({"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "max_model_len",
                "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization", "page_tokens",
-               "rows_per_step", "numeric_mode"},
+               "rows_per_step", "numeric_mode", "plugin_slow_s", "plugin_limit_s"},
               "engine");
   only_value(*group, "device", "cpu", "run it on the CPU");
   only_value(*group, "dtype", "file", "weights keep the type of the model's file");
@@ -166,6 +166,9 @@ void read_engine(const Value& root, Cell& cell) {
   if (const Value* v = group->find("rows_per_step")) e.rows_per_step = v->integer(1, 1 << 16);
   if (const Value* v = group->find("memory_utilization"))
     e.memory_utilization = v->number(1e-6, 1.0);
+  if (const Value* v = group->find("plugin_slow_s")) e.plugin_calls.slow_s = v->number(1e-3, 86400);
+  if (const Value* v = group->find("plugin_limit_s"))
+    e.plugin_calls.limit_s = v->number(1e-3, 86400);
 }
 
 DataSetChoice read_data_set(const Value& value, const fs::path& folder) {

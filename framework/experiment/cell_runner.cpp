@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -27,6 +28,8 @@ namespace {
 
 using config::Value;
 namespace fs = std::filesystem;
+
+constexpr int kPluginFailed = 3;  // exit code
 
 plugin::Registry registry_of(const Cell& cell) {
   std::vector<fs::path> files, folders;
@@ -64,6 +67,7 @@ class CellRun {
         chat_(files::Gguf::open(files::locate_model(cell.engine.target)), cell.chat_template),
         requests_(requests_of(items_, cell, engine_.tokenizer(), chat_)) {
     for (const Finished& f : done_) finished_keys_.insert(f.key);
+    engine_.on_stuck_plugin([this](const std::string& what) { give_up(what); });
   }
 
   int go() {
@@ -83,6 +87,13 @@ class CellRun {
 
  private:
   void say(const std::string& line) { narrator_.say(line); }
+
+  // A call that does not end cannot be unwound: the process goes, what was traced stays readable.
+  void give_up(const std::string& what) const {
+    run_.mark_failed(cell_, what);
+    logging::error(cell_.name + " failed: " + what);
+    std::_Exit(kPluginFailed);
+  }
 
   trace::Header header() const {
     trace::Header h;
