@@ -72,6 +72,8 @@ TEST_CASE("A sequence in a batch is decoded as it is alone, in as many steps") {
     for (const char* shape : {"1;1;1", "2;2,1"})
       check_like_alone(sampled(like_target(2), table(shape, "iid"), {rule}));
   check_like_alone(sampled(like_target(2), chain(4), {"accept_ratio"}));
+  for (const char* mode : {"iid", "new", "top"})
+    check_like_alone(sampled(like_target(2), table("2;2,1", mode), {"accept_optimal"}));
 }
 
 TEST_CASE("A batch wider than a forward runs in several, each sequence whole") {
