@@ -67,7 +67,7 @@ void Step::choose(std::span<Sequence* const> sequences) const {
   for (Sequence* s : sequences) {
     begin(*s);
     if (s->budget || !s->fault.empty()) continue;
-    if (s->is_first())
+    if (s->is_first() || !s->strategy->drafter.contract().drafts)
       s->budget = Budget{0, 0};
     else
       due.push_back(s);

@@ -5,7 +5,7 @@
 namespace {
 
 class DraftNone final : public redline::Drafter {
-  redline::DrafterContract do_contract() const override { return {}; }
+  redline::DrafterContract do_contract() const override { return {.drafts = false}; }
   void do_propose(std::span<redline::Proposal>) override {}
 };
 
