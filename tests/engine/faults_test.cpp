@@ -205,6 +205,18 @@ TEST_CASE("A row of NaN from a draft model is a plain step of that request, coun
   CHECK(broken.records.count(Event::DRAFT_REFUSED) > 2);
 }
 
+TEST_CASE("A policy is asked once a step, however long its sequence waits for rows") {
+  Settings s = crowd_settings();
+  s.draft = choice("draft_model", {{"model", small_draft()}});
+  s.accept = choice("accept_ratio");
+  s.length = choice("counting_length");
+  s.sampler = {temperature("0.8")};
+  const Run alone = run(s);
+  s.max_num_seqs = 6;
+  s.rows_per_step = 8;  // one sequence, or two with short drafts
+  for (const auto& [key, result] : run(s).results) check_same(result, alone.results.at(key));
+}
+
 TEST_CASE("A plugin's call that takes long is counted, and the request goes on") {
   Settings s = settings_with(Part::DRAFTER, "nap");
   s.plugin_calls = {.slow_s = 0.01, .limit_s = 60};

@@ -72,6 +72,26 @@ TEST_CASE("A prefix left by a request whose drafts were all rejected serves like
   check_same(warm, run(settings(s.draft, "0"), longer));
 }
 
+TEST_CASE("What a stop has cut off is not left to later requests") {
+  const Result plain = run(settings(choice("draft_none"), "0"), request(1));
+  Settings s = settings(target_as_draft(), "0");
+  s.length = choice("length_fixed", {{"max_depth", "8"}});
+  s.prefix_cache = true;
+  int would_be_left = 0;
+  for (std::size_t at = 1; at < plain.text.size(); ++at) {
+    Engine engine(s, registry(), quiet);
+    trace::NoTrace sink;
+    Request stopped = request(1), longer = request(2);
+    stopped.stop_strings = {plain.text.substr(at, 2)};
+    const Result first = engine.run(stopped, sink);
+    longer.prompt.insert(longer.prompt.end(), plain.tokens.begin(), plain.tokens.end());
+    const auto pages = (40 + first.counts.emitted) / 16;
+    CHECK(engine.run(longer, sink).cached_tokens <= static_cast<std::int32_t>(pages) * 16);
+    would_be_left += (40 + first.counts.committed - 1) / 16 > pages;
+  }
+  CHECK(would_be_left > 0);
+}
+
 TEST_CASE("cached_tokens of a prompt seen before are its whole pages before the last token") {
   Settings s = settings(choice("draft_none"));
   s.prefix_cache = true;

@@ -44,6 +44,21 @@ class Length final : public redline::DraftLength {
   std::string how_;
 };
 
+class Counting final : public redline::DraftLength {  // sound: as deep as it was asked often
+  struct Count final : redline::State {
+    int asked = 0;
+  };
+  std::unique_ptr<redline::State> do_begin(const redline::Sequence&) override {
+    return std::make_unique<Count>();
+  }
+  void do_choose(std::span<const Turn> batch, std::span<Budget> budgets) override {
+    for (std::size_t k = 0; k < batch.size(); ++k) {
+      const int depth = 1 + batch[k].as<Count>().asked++ % 6;
+      budgets[k] = {depth, depth};
+    }
+  }
+};
+
 class Rule final : public redline::AcceptanceRule {  // as accept_match, else
  public:
   using Params = ::Params;
@@ -131,5 +146,6 @@ class Link final : public redline::Sampler {
 }  // namespace
 
 REDLINE_PLUGIN(redline::entry<Length>("faulty_length", "one fault on marked sequences"),
+               redline::entry<Counting>("counting_length", "deeper each time, up to six"),
                redline::entry<Rule>("faulty_rule", "one fault on marked requests"),
                redline::entry<Link>("faulty_link", "one fault on marked sequences"));
