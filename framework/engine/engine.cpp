@@ -194,9 +194,9 @@ void Engine::Impl::load(const Say& say) {
   step = std::make_unique<step::Step>(target->forward(), settings.trace_level, settings.trace_topk,
                                       device->ops(), &watchdog);
   if (settings.cost_table || host.costs_are_wanted()) measure_costs(context, say);
-  loop = std::make_unique<Loop>(LoopNeeds{*step, target->pool(), prefixes.get(),
-                                          settings.max_num_seqs, settings.rows_per_step,
-                                          &watchdog});
+  loop =
+      std::make_unique<Loop>(LoopNeeds{*step, target->pool(), prefixes.get(), settings.max_num_seqs,
+                                       settings.rows_per_step, &watchdog});
 }
 
 // Before anything is cached in the pools: a forward over a chain writes into pages of its own.
