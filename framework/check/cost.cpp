@@ -57,8 +57,17 @@ Draft drawn_chain(const std::vector<Row>& q, PlainDraws& draws) {
   return draft;
 }
 
+// A rule for small vocabularies alone says so when it is made.
+Subject::Made<AcceptanceRule> made_for_many(const Subject& s) {
+  try {
+    return s.make<AcceptanceRule>(kVocab);
+  } catch (const Error& fault) {
+    throw Refusal(fault.what());
+  }
+}
+
 std::string cost_of_rule(const Subject& s) {
-  const auto rule = s.make<AcceptanceRule>();
+  const auto rule = made_for_many(s);
   std::vector<Row> p, q;
   for (std::uint64_t n = 0; n <= kDepth; ++n)
     p.push_back(some_row(n, kSharp)), q.push_back(some_row(n, kSharp / 2));

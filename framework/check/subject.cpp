@@ -9,8 +9,6 @@ namespace {
 const Choice kChain = {"draft_model", {{"model", "draft"}, {"method", "sample"}}};
 const Choice kAmple = {"length_fixed", {{"max_depth", "8"}, {"max_nodes", "64"}}};
 
-constexpr std::int32_t kVocab = 8;
-
 }  // namespace
 
 Subject::Subject(const plugin::Registry& registry, plugin::Listing listing,
@@ -26,10 +24,10 @@ Choice Subject::with(const std::string& name, const std::string& value) const {
   return out;
 }
 
-CellSpec Subject::host_spec() {
-  return {.vocab = kVocab,
-          .target = hashed(kVocab, 1, 6),
-          .draft = hashed(kVocab, 1, 4),
+CellSpec Subject::host_spec(std::int32_t vocab) {
+  return {.vocab = vocab,
+          .target = hashed(vocab, 1, 6),
+          .draft = hashed(vocab, 1, 4),
           .drafter = {"draft_none"},
           .rule = {"accept_match"},
           .length = kAmple};
@@ -74,9 +72,9 @@ Case Subject::place(const Pair& tables, const std::string& shape, const std::str
 CellSpec Subject::place_in_text() const {
   static const Pair unused;
   const Case c = place(unused);
-  return {.vocab = kVocab,
-          .target = hashed(kVocab, 1, 6),
-          .draft = hashed(kVocab, 1, 4),
+  return {.vocab = kSmall,
+          .target = hashed(kSmall, 1, 6),
+          .draft = hashed(kSmall, 1, 4),
           .drafter = c.drafter,
           .rule = c.rule,
           .length = c.length,

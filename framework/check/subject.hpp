@@ -34,9 +34,10 @@ class Subject {
     T* operator->() const { return plugin.get(); }
     T& operator*() const { return *plugin; }
   };
+  static constexpr std::int32_t kSmall = 8;  // the vocabulary of most checks
   template <class T>
-  Made<T> make() const {
-    auto host = std::make_unique<Cell>(registry_, host_spec());
+  Made<T> make(std::int32_t vocab = kSmall) const {
+    auto host = std::make_unique<Cell>(registry_, host_spec(vocab));
     auto plugin = registry_.make<T>(listing_.name, choice().arguments(), *host);
     return {std::move(host), std::move(plugin)};
   }
@@ -52,7 +53,7 @@ class Subject {
   CellSpec place_in_text() const;
 
  private:
-  static CellSpec host_spec();
+  static CellSpec host_spec(std::int32_t vocab);
   const plugin::Registry& registry_;
   plugin::Listing listing_;
   std::map<std::string, std::string> values_;
