@@ -39,12 +39,21 @@ TEST_CASE("Every shipped plugin passes") {
     ++seen;
     std::map<std::string, std::string> values;
     if (l.name == "draft_scripted") values["ids"] = "0,1,1";
+    if (l.name == "draft_pipe") values["command"] = REDLINE_PIPE_CLIENT " right";
     for (const Result& r : results_of(l.name, values)) {
       INFO(l.name << ", " << r.check << ": " << r.answer.detail);
       CHECK(r.holds());
     }
   }
   CHECK(seen > 30);
+}
+
+TEST_CASE("Rows from another process pass too") {
+  for (const Result& r :
+       results_of("draft_pipe", {{"command", REDLINE_PIPE_CLIENT " right"}, {"mode", "row"}})) {
+    INFO(r.check << ": " << r.answer.detail);
+    CHECK(r.holds());
+  }
 }
 
 TEST_CASE("The kept tokens are told, as published") {
