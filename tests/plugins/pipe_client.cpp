@@ -79,11 +79,10 @@ int main(int, char** arguments) {
     if (how == "hangs") ::pause();
     const char* m = memory();
     for (int k = 0; k < read_at<std::int32_t>(m, 16); ++k) answer(m, k, how);
-    if (how == "says who ended")
-      for (int k = 0; k < read_at<std::int32_t>(m, 20); ++k)
-        write_at<std::int32_t>(m, read_at<std::int64_t>(m, 40) + 4,
-                               {static_cast<std::int32_t>(read_at<std::int64_t>(
-                                   m, read_at<std::int64_t>(m, 24) + 8 * k))});
+    if (how == "says who ended" && read_at<std::int32_t>(m, 20) == 1) {
+      const auto id = read_at<std::int64_t>(m, read_at<std::int64_t>(m, 24));
+      write_at<std::int32_t>(m, read_at<std::int64_t>(m, 40) + 4, {static_cast<std::int32_t>(id)});
+    }
     say(how == "twice" ? "!!" : how == "wrong byte" ? "x" : "!");
   }
   return 0;

@@ -86,9 +86,10 @@ TEST_CASE("draft_pipe asks for all sequences at once, however long they are") {
 }
 
 TEST_CASE("draft_pipe tells which requests have ended") {
-  const Pipe pipe("says who ended");
-  CHECK(tokens(pipe.draft({3})) == Ids{4, 5, 6});
-  CHECK(tokens(pipe.draft({8}, 1)) == Ids{4});  // the first one, whose state is gone, by its id
+  const Pipe pipe("says who ended");  // drafts the id of a request that ended, if one did
+  CHECK(tokens(pipe.draft({8})) == Ids{9, 10, 11});
+  CHECK(tokens(pipe.draft({8}, 1)) == Ids{4});  // the one before, whose state is gone
+  CHECK(tokens(pipe.draft({8}, 1)) == Ids{4});  // each is told of once
 }
 
 TEST_CASE("draft_pipe refuses what is no draft, and goes on with the next") {

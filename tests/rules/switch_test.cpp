@@ -8,9 +8,9 @@
 
 namespace {
 
-struct World {  // costs in units of a plain step
-  double chance;                        // that a drafted token is kept
-  double draft = 0.25, row = 0.1;       // a draft forward, one row more to verify
+struct World {                     // costs in units of a plain step
+  double chance;                   // that a drafted token is kept
+  double draft = 0.25, row = 0.1;  // a draft forward, one row more to verify
   int depth = 4;
 };
 
@@ -37,10 +37,8 @@ void decode(Switch& to, const World& w, int tokens, std::mt19937& g, Tally& tall
   }
 }
 
-constexpr SwitchSettings kDefaults{.loss_budget = .02,
-                                   .half_life_steps = 64,
-                                   .backoff_tokens = 256,
-                                   .max_backoff_tokens = 8192};
+constexpr SwitchSettings kDefaults{
+    .loss_budget = .02, .half_life_steps = 64, .backoff_tokens = 256, .max_backoff_tokens = 8192};
 
 TEST_CASE("A useless draft and a draft that is the target lose at most 3 % over a cell") {
   for (const World& world : {World{.chance = 0}, World{.chance = .12},
