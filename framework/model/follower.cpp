@@ -28,7 +28,7 @@ void Follower::serve() {
   try {
     std::vector<std::byte> message;
     do {
-      world_.broadcast(message, 0, parallel::Patience::ENDLESS);
+      world_.broadcast(message, 0, parallel::Patience::ORDER);
     } while (obey(message));
   } catch (const std::exception& error) {
     world_.fail(error.what());

@@ -13,11 +13,13 @@
 namespace redline::parallel {
 
 enum class Patience {
-  LIMIT,    // the time limit of the group
-  LOAD,     // as long as models take to load: kLoadLimits time limits
-  ENDLESS,  // for the next order of a rank that may be idle; a failure ends it
+  LIMIT,  // the time limit of the group
+  LOAD,   // as long as models take to load: kLongLimits time limits
+  // For the next order of rank 0, which may be idle: likewise between processes; without end
+  // between threads, of which none stands still alone. A failure ends it.
+  ORDER,
 };
-inline constexpr int kLoadLimits = 20;
+inline constexpr int kLongLimits = 20;
 
 class Communicator {
  public:

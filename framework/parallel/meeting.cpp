@@ -56,7 +56,7 @@ void Meeting::wait(std::unique_lock<std::mutex>& lock, int round, std::string_vi
     lock.lock();
   }
   const auto is_over = [&] { return round_ != round || !fault_.why.empty(); };
-  if (patience == Patience::ENDLESS) {
+  if (patience == Patience::ORDER) {
     fault_.changed.wait(lock, is_over);
   } else {
     const auto waits = time_limit(limit_, patience);

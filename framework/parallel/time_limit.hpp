@@ -10,9 +10,8 @@
 
 namespace redline::parallel {
 
-// Not for ENDLESS.
 inline std::chrono::milliseconds time_limit(std::chrono::milliseconds limit, Patience patience) {
-  return patience == Patience::LOAD ? limit * kLoadLimits : limit;
+  return patience == Patience::LIMIT ? limit : limit * kLongLimits;
 }
 std::string late_text(std::span<const int> ranks, std::string_view what,
                       std::chrono::milliseconds waited);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts by another process, in whatever language: an idea is tried first and ported later. The
 // process gives tokens (DELTA), or rows from which the host draws (ROW).
-#include "layout.hpp"
+#include "exchange.hpp"
 #include "process.hpp"
 #include "redline/plugin.hpp"
 
@@ -68,15 +68,15 @@ class DraftPipe final : public redline::Drafter {
     for (Proposal& p : batch)
       if (p.has_room(redline::kRoot)) spots.push_back({&p, redline::kRoot});
     while (!spots.empty()) {
-      const piped::Header at = ask(spots);
+      const piped::Exchange exchange(memory_, gives_rows() ? piped::ROW : piped::DELTA,
+                                     spots.front().proposal->sequence().vocab, questions(spots),
+                                     *ended_);
+      ended_->clear();
       process_.exchange(Seconds(params_.limit_s));
-      std::vector<std::int32_t> counts(spots.size());
-      memory_.get(at.counts_at, std::span(counts));
       std::vector<Spot> grown;
       for (std::size_t k = 0; k < spots.size(); ++k) {
-        const auto payload = at.payload_at + static_cast<std::int64_t>(k) * at.stride;
-        const Node tip = gives_rows() ? draw(spots[k], counts[k], payload)
-                                      : take(*spots[k].proposal, counts[k], payload);
+        const Node tip =
+            gives_rows() ? draw(spots[k], exchange, k) : take(*spots[k].proposal, exchange, k);
         if (tip != redline::kNone && spots[k].proposal->has_room(tip))
           grown.push_back({spots[k].proposal, tip});
       }
@@ -84,62 +84,22 @@ class DraftPipe final : public redline::Drafter {
     }
   }
 
-  // Writes the questions down; says where the answers will be.
-  piped::Header ask(const std::vector<Spot>& spots) {
-    piped::Header h;
-    h.mode = gives_rows() ? 1 : 0;
-    h.asks = static_cast<std::int32_t>(spots.size());
-    h.vocab = spots.front().proposal->sequence().vocab;
-    h.ended = static_cast<std::int32_t>(ended_->size());
-    std::int64_t end = piped::aligned(sizeof h + spots.size() * sizeof(piped::Ask));
-    const auto place = [&end](std::size_t bytes) {
-      const std::int64_t at = end;
-      end = piped::aligned(end + static_cast<std::int64_t>(bytes));
-      return at;
-    };
-    std::vector<piped::Ask> asks;
-    std::vector<std::vector<Token>> texts;
-    std::size_t most = gives_rows() ? h.vocab * sizeof(float) : 0;
-    for (const Spot& s : spots) {
-      texts.push_back(text_of(s));
-      asks.push_back(described(s, texts.back()));
-      asks.back().tokens_at = place(texts.back().size() * sizeof(Token));
-      if (!gives_rows()) most = std::max(most, asks.back().max_nodes * sizeof(piped::GivenNode));
+  static std::vector<piped::Question> questions(const std::vector<Spot>& spots) {
+    std::vector<piped::Question> out;
+    for (const auto& [proposal, node] : spots) {
+      const redline::Sequence& of = proposal->sequence();
+      const redline::Draft& draft = proposal->draft();
+      std::vector<Token> text(of.tokens.begin(), of.tokens.end());
+      const std::vector<Token> drafted = draft.path(node);
+      text.insert(text.end(), drafted.begin(), drafted.end());
+      const piped::Ask about{.sequence = static_cast<std::int64_t>(of.id),
+                             .prompt_tokens = of.prompt_tokens,
+                             .drafted = draft.depth(node),
+                             .max_nodes = proposal->budget().max_nodes - draft.size(),
+                             .max_depth = proposal->budget().max_depth - draft.depth(node)};
+      out.push_back({about, std::move(text)});
     }
-    h.ended_at = place(ended_->size() * sizeof(std::int64_t));
-    h.counts_at = place(spots.size() * sizeof(std::int32_t));
-    h.stride = piped::aligned(static_cast<std::int64_t>(most));
-    h.payload_at = place(spots.size() * h.stride);
-    h.bytes = end;
-    memory_.hold(end);
-    memory_.put(0, std::span<const piped::Header>(&h, 1));
-    memory_.put(sizeof h, std::span<const piped::Ask>(asks));
-    for (std::size_t k = 0; k < asks.size(); ++k)
-      memory_.put(asks[k].tokens_at, std::span<const Token>(texts[k]));
-    memory_.put(h.ended_at, std::span<const std::int64_t>(*ended_));
-    // What is not answered must not read as an answer to the exchange before.
-    const std::vector<std::int32_t> unanswered(spots.size(), -1);
-    memory_.put(h.counts_at, std::span<const std::int32_t>(unanswered));
-    ended_->clear();
-    return h;
-  }
-
-  static std::vector<Token> text_of(const Spot& s) {
-    const auto committed = s.proposal->sequence().tokens;
-    std::vector<Token> text(committed.begin(), committed.end());
-    const std::vector<Token> drafted = s.proposal->draft().path(s.node);
-    text.insert(text.end(), drafted.begin(), drafted.end());
-    return text;
-  }
-  static piped::Ask described(const Spot& s, const std::vector<Token>& text) {
-    const redline::Sequence& of = s.proposal->sequence();
-    const redline::Draft& draft = s.proposal->draft();
-    return {.sequence = static_cast<std::int64_t>(of.id),
-            .tokens = static_cast<std::int32_t>(text.size()),
-            .prompt_tokens = of.prompt_tokens,
-            .drafted = draft.depth(s.node),
-            .max_nodes = s.proposal->budget().max_nodes - draft.size(),
-            .max_depth = s.proposal->budget().max_depth - draft.depth(s.node)};
+    return out;
   }
 
   [[noreturn]] void refuse(const Proposal& p, const std::string& what) const {
@@ -148,14 +108,15 @@ class DraftPipe final : public redline::Drafter {
   }
 
   // ROW: the host draws the token after this node; the new node, kNone where the chain ends.
-  Node draw(const Spot& s, std::int32_t count, std::int64_t payload) {
+  Node draw(const Spot& s, const piped::Exchange& exchange, std::size_t k) const {
+    const std::int32_t count = exchange.count(k);
     if (count != 0 && count != 1)
       refuse(*s.proposal, std::to_string(count) + " rows given; give 1, or 0 to stop here");
-    if (count == 0) return redline::kNone;
-    std::vector<float> q(s.proposal->sequence().vocab);
-    memory_.get(payload, std::span(q));
+    return count == 0 ? redline::kNone : s.proposal->sample(s.node, row_of(s, exchange, k));
+  }
+  redline::Row row_of(const Spot& s, const piped::Exchange& exchange, std::size_t k) const {
     try {
-      return s.proposal->sample(s.node, redline::Row::dense(std::move(q)));
+      return redline::Row::dense(exchange.payload<float>(k, s.proposal->sequence().vocab));
     } catch (const redline::Error& e) {
       refuse(*s.proposal, "the row after " + std::to_string(s.proposal->draft().depth(s.node)) +
                               " drafted tokens: " + e.what());
@@ -163,12 +124,12 @@ class DraftPipe final : public redline::Drafter {
   }
 
   // DELTA: the whole draft at once; nothing is left to ask.
-  Node take(Proposal& p, std::int32_t count, std::int64_t payload) {
+  Node take(Proposal& p, const piped::Exchange& exchange, std::size_t k) const {
+    const std::int32_t count = exchange.count(k);
     const std::int32_t fit = p.budget().max_nodes;
     if (count < 0 || count > fit)
       refuse(p, std::to_string(count) + " nodes given, 0 to " + std::to_string(fit) + " fit");
-    std::vector<piped::GivenNode> given(count);
-    memory_.get(payload, std::span(given));
+    const auto given = exchange.payload<piped::GivenNode>(k, count);
     std::vector<Node> made{redline::kRoot};  // by the process's numbers
     for (Node n = 1; n <= count; ++n) {
       const auto [parent, token] = given[n - 1];

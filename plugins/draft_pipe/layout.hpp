@@ -10,9 +10,11 @@ namespace piped {
 
 static_assert(std::endian::native == std::endian::little);
 
+enum Mode : std::int32_t { DELTA = 0, ROW = 1 };
+
 struct Header {  // at 0
   char magic[8] = {'r', 'e', 'd', 'p', 'i', 'p', 'e', '1'};
-  std::int32_t mode = 0;  // 0 DELTA, 1 ROW
+  Mode mode = DELTA;
   std::int32_t vocab = 0;
   std::int32_t asks = 0;
   std::int32_t ended = 0;       // requests that ended since the exchange before
@@ -40,8 +42,8 @@ struct GivenNode {  // DELTA's payload
   std::int32_t parent, token;
 };
 
-constexpr std::int64_t kAlignment = 64;  // of every array
-constexpr std::int64_t aligned(std::int64_t at) {
+constexpr std::size_t kAlignment = 64;  // of every array
+constexpr std::size_t aligned(std::size_t at) {
   return (at + kAlignment - 1) / kAlignment * kAlignment;
 }
 

@@ -65,11 +65,11 @@ class Memory {
   }
 
   template <class T>
-  void put(std::int64_t at, std::span<const T> values) {
+  void put(std::size_t at, std::span<const T> values) {
     if (!values.empty()) std::memcpy(data_ + at, values.data(), values.size_bytes());
   }
   template <class T>
-  void get(std::int64_t at, std::span<T> values) const {
+  void get(std::size_t at, std::span<T> values) const {
     if (!values.empty()) std::memcpy(values.data(), data_ + at, values.size_bytes());
   }
 

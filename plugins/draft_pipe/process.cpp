@@ -50,6 +50,7 @@ int Process::start(int memory, int socket) {
   ::posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, memory, kMemory);
   ::posix_spawn_file_actions_adddup2(&files, socket, kSocket);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, kSocket + 1);  // no other file of ours
   posix_spawnattr_t how;
   ::posix_spawnattr_init(&how);
   // A group of its own, so that what the shell started ends with it; no signal blocked.

@@ -11,4 +11,5 @@ expect() { # HOW TEXT
 mpirun=$1 program=$2
 expect throw "rank 1 failed: out of luck" &&
   expect stall "rank 1 did not reach all_reduce within the time limit of 2 s" &&
-  expect die "rank 1 .*exited on signal 9"
+  expect die "rank 1 .*exited on signal 9" &&
+  expect silent "rank 0 did not reach broadcast within the time limit of 4 s"

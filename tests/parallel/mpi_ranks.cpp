@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of the MPI tests, run under mpirun: mpi_ranks collectives, or mpi_ranks
-// (throw|stall|die) for what rank 1 does while the others wait. Exit codes are the program's: 4 for
-// a DeviceError.
+// (throw|stall|die) for what rank 1 does while the others wait, or mpi_ranks silent for a rank 0
+// that gives no order. Exit codes are the program's: 4 for a DeviceError.
 #include <signal.h>
 
 #include <cstdio>
@@ -29,7 +29,14 @@ int main(int, char** arguments) {
   const std::string what = arguments[1];
   std::unique_ptr<parallel::Communicator> world;
   try {
-    world = parallel::open_mpi(what == "collectives" ? 10 * kLimit : kLimit);
+    world = parallel::open_mpi(what == "collectives" ? 10 * kLimit
+                               : what == "silent"    ? kLimit / 10
+                                                     : kLimit);
+    if (what == "silent") {
+      if (world->rank() == 0) ::raise(SIGSTOP);
+      std::vector<std::byte> order;
+      world->broadcast(order, 0, parallel::Patience::ORDER);
+    }
     if (what == "collectives") {
       tests::collectives_hold(*world);
       if (world->rank() == 0) std::printf("%d ranks hold\n", world->size());

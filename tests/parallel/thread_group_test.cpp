@@ -18,7 +18,7 @@ TEST_CASE("Collectives of threads give every rank the bits of sums in rank order
 }
 
 TEST_CASE("A rank that throws ends the calls of all, which name it and why") {
-  const auto wait = GENERATE(Patience::LIMIT, Patience::LOAD, Patience::ENDLESS);
+  const auto wait = GENERATE(Patience::LIMIT, Patience::LOAD, Patience::ORDER);
   const auto thrown = run_ranks(4, [&](Communicator& ranks) {
     tests::sums_are_in_rank_order(ranks, 10);
     if (ranks.rank() == 2) throw Error("out of luck");

@@ -34,8 +34,8 @@ int count_of(std::size_t bytes) { return static_cast<int>(bytes); }
 class MpiLink::Deadline {
  public:
   Deadline(std::chrono::milliseconds limit, Patience patience)
-      : patience_(patience), waits_(time_limit(limit, patience)) {}
-  bool is_over() const { return patience_ != Patience::ENDLESS && Clock::now() - begin_ > waits_; }
+      : waits_(time_limit(limit, patience)) {}
+  bool is_over() const { return Clock::now() - begin_ > waits_; }
   std::chrono::milliseconds waits() const { return waits_; }
   void pause() const {
     if (Clock::now() - begin_ < kYield)
@@ -45,7 +45,6 @@ class MpiLink::Deadline {
   }
 
  private:
-  Patience patience_;
   std::chrono::milliseconds waits_;
   Clock::time_point begin_ = Clock::now();
 };
