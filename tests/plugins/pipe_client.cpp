@@ -74,7 +74,7 @@ int main(int, char** arguments) {
   if (how == "never ready") ::pause();
   say("!");
   for (char byte = 0; ::read(4, &byte, 1) == 1;) {
-    if (how == "dies") ::raise(SIGSEGV);
+    if (how == "dies") ::raise(SIGKILL);
     if (how == "leaves") return 3;
     if (how == "hangs") ::pause();
     const char* m = memory();

@@ -106,7 +106,7 @@ TEST_CASE("draft_pipe refuses what is no draft, and goes on with the next") {
 
 TEST_CASE(
     "A process that dies, hangs or speaks out of turn is ended and named, in every later call") {
-  check_ended("dies", "Segmentation fault");
+  check_ended("dies", "Killed");
   check_ended("leaves", "ended with exit code 3");
   check_ended("hangs", "gave no answer within limit_s (100 ms)");
   check_ended("wrong byte", "answered with byte 120, not 33");
