@@ -5,6 +5,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/memory_plan.hpp"
+#include "log/log.hpp"
 #include "step/draft_model.hpp"
 #include "step/work.hpp"
 
@@ -66,10 +67,13 @@ bool Loop::iterate(trace::Sink& sink) {
   if (shares.empty()) return false;
   std::vector<step::Progress> progress = run(shares, sink);
   for (std::size_t k = 0; k < progress.size(); ++k)
-    take(*shares[k].request, std::move(progress[k]), std::ssize(progress), sink);
+    shares[k].request->take(progress[k], timings_, std::ssize(progress));
+  const std::int64_t tokens_ns = now_ns() - start_ns;
+  for (std::size_t k = 0; k < progress.size(); ++k)
+    keep(*shares[k].request, std::move(progress[k]), sink);
   report_ended(sink);
   report_slow(sink);
-  record_batch(start_ns, progress.size(), sink);
+  record_batch(start_ns, tokens_ns, progress.size(), sink);
   return !scheduler_.running().empty() || !scheduler_.waiting().empty();
 }
 
@@ -128,9 +132,8 @@ bool Loop::preempt(trace::Sink& sink) {
   return true;
 }
 
-void Loop::take(Active& request, step::Progress progress, std::int64_t num_sharing,
-                trace::Sink& sink) {
-  request.take(progress, timings_, num_sharing);
+// What a step leaves behind: pages for later prompts, events, its record.
+void Loop::keep(Active& request, step::Progress progress, trace::Sink& sink) {
   if (prefixes_) {
     const step::Lap keeping(timings_.kv);
     publish(request);
@@ -139,12 +142,22 @@ void Loop::take(Active& request, step::Progress progress, std::int64_t num_shari
     event(progress.fault == step::Fault::BAD_ROW ? trace::Event::BAD_ROW
                                                  : trace::Event::PLUGIN_FAILED,
           request, 0, sink);
-  if (!progress.bad_draft.empty())
+  if (!progress.bad_draft.empty()) {
     event(trace::Event::DRAFT_REFUSED, request, progress.drafted, sink);
+    warn_once(request, progress.bad_draft);
+  }
   if (progress.is_chunk) return;
   const step::Lap logging(log_ns_);
   progress.record.batch_id = batches_;
   sink.step(std::move(progress.record));
+}
+
+// A refused draft costs speed and nothing else: the first of a drafter is said, all are counted.
+void Loop::warn_once(Active& request, const std::string& why) {
+  const std::string& drafter = request.sequence().strategy->drafter.name();
+  if (warned_of_.insert(drafter).second)
+    logging::warn("a draft was refused, this step was decoded plainly; further ones of " + drafter +
+                  " are counted in the trace alone: " + why);
 }
 
 // Full pages of tokens that stay: what a stop has cut off goes first.
@@ -171,7 +184,8 @@ void Loop::report_slow(trace::Sink& sink) {
                 call.seconds});
 }
 
-void Loop::record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink& sink) {
+void Loop::record_batch(std::int64_t start_ns, std::int64_t tokens_ns, std::size_t num_seqs,
+                        trace::Sink& sink) {
   trace::BatchRecord b;
   b.batch_id = batches_++;
   b.n_seqs = static_cast<std::uint16_t>(num_seqs);
@@ -184,8 +198,8 @@ void Loop::record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink
   b.kv_ns = timings_.kv;
   b.sched_ns = sched_ns_;
   b.log_ns = timings_.log + std::exchange(log_ns_, 0);
-  const std::int64_t end_ns = now_ns();
-  b.total_ns = end_ns - start_ns;
+  b.tokens_ns = tokens_ns;
+  b.total_ns = now_ns() - start_ns;
   sink.batch(b);
   if (b.batch_id % kBatchesPerSample == 0) sample_memory(sink);
 }

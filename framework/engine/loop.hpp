@@ -5,6 +5,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "engine/scheduler.hpp"
 #include "engine/watchdog.hpp"
@@ -40,11 +41,13 @@ class Loop {
   bool has_room(Active& request) const;
   std::vector<step::Progress> run(std::vector<Share>& shares, trace::Sink& sink);
   bool make_room(trace::Sink& sink);
-  void take(Active& request, step::Progress progress, std::int64_t num_sharing, trace::Sink& sink);
+  void keep(Active& request, step::Progress progress, trace::Sink& sink);
+  void warn_once(Active& request, const std::string& why);
   void publish(Active& request) const;
   void report_ended(trace::Sink& sink);
   void report_slow(trace::Sink& sink);
-  void record_batch(std::int64_t start_ns, std::size_t num_seqs, trace::Sink& sink);
+  void record_batch(std::int64_t start_ns, std::int64_t tokens_ns, std::size_t num_seqs,
+                    trace::Sink& sink);
   void sample_memory(trace::Sink& sink);
   static void event(trace::Event code, const Active& request, double value, trace::Sink& sink);
 
@@ -58,6 +61,7 @@ class Loop {
   std::int64_t sched_ns_ = 0;  // likewise
   std::int64_t log_ns_ = 0;    // spent on the records of the iteration before
   std::uint64_t batches_ = 0, preempted_ = 0;
+  std::set<std::string> warned_of_;  // drafters whose first refused draft was said
 };
 
 }  // namespace redline::engine

@@ -98,6 +98,7 @@ Finished finished_of(const Item& item, const engine::Request& request, engine::R
   f.drafted_per_step = std::move(result.drafted_per_step);
   f.accepted_per_step = std::move(result.accepted_per_step);
   f.times = std::move(result.times);
+  f.start_ns = result.start_ns;
   for (engine::StepTime& t : f.times) t.end_ns -= result.start_ns;
   f.draft_ns = result.draft_ns, f.target_ns = result.target_ns, f.verify_ns = result.verify_ns;
   f.sample_ns = result.sample_ns, f.kv_ns = result.kv_ns;
@@ -115,7 +116,7 @@ std::string to_line(const Finished& f) {
   line.put("margins", numbers(f.margins)).put("counts", counts_value(f.counts));
   line.put("drafted_per_step", numbers(f.drafted_per_step));
   line.put("accepted_per_step", numbers(f.accepted_per_step));
-  line.put("times_ns", times_value(f.times));
+  line.put("start_ns", Value::of(f.start_ns)).put("times_ns", times_value(f.times));
   line.put("draft_ns", Value::of(f.draft_ns)).put("target_ns", Value::of(f.target_ns));
   line.put("verify_ns", Value::of(f.verify_ns)).put("sample_ns", Value::of(f.sample_ns));
   return config::to_json(line.put("kv_ns", Value::of(f.kv_ns)));
@@ -137,6 +138,7 @@ Finished read_line(const Value& line) {
   f.counts = read_counts(line.at("counts"));
   f.drafted_per_step = read_numbers<std::uint16_t>(line.at("drafted_per_step"));
   f.accepted_per_step = read_numbers<std::uint16_t>(line.at("accepted_per_step"));
+  f.start_ns = line.at("start_ns").integer(0, kMost);
   for (const Value& t : line.at("times_ns").list()) {
     if (t.list().size() != 2) t.refuse("must hold a time and a count");
     f.times.push_back(

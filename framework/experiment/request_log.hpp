@@ -24,6 +24,7 @@ struct Finished {
   std::vector<float> margins;  // raw logit gap to the runner-up, of each token
   engine::Counts counts;
   std::vector<std::uint16_t> drafted_per_step, accepted_per_step;
+  std::int64_t start_ns = 0;            // on the clock of its attempt
   std::vector<engine::StepTime> times;  // end_ns since the request's start
   std::int64_t draft_ns = 0, target_ns = 0, verify_ns = 0, sample_ns = 0, kv_ns = 0;
   bool failed() const { return finish == "error" || finish == "cancelled"; }

@@ -35,6 +35,28 @@ Latencies latencies_of(std::span<const Finished> requests) {
   return l;
 }
 
+// The time in which at least one request was under way; pauses between requests are left out, and
+// each attempt has a clock of its own.
+double busy_seconds(std::span<const Finished> requests) {
+  struct Span {
+    std::int32_t attempt;
+    std::int64_t begin_ns, end_ns;
+    auto operator<=>(const Span&) const = default;
+  };
+  std::vector<Span> spans;
+  for (const Finished& r : requests)
+    if (!r.times.empty())
+      spans.push_back({r.attempt, r.start_ns, r.start_ns + r.times.back().end_ns});
+  std::ranges::sort(spans);
+  std::int64_t busy_ns = 0, reached_ns = 0;
+  for (std::size_t k = 0; k < spans.size(); ++k) {
+    if (k == 0 || spans[k].attempt != spans[k - 1].attempt) reached_ns = spans[k].begin_ns;
+    busy_ns += std::max<std::int64_t>(0, spans[k].end_ns - std::max(spans[k].begin_ns, reached_ns));
+    reached_ns = std::max(reached_ns, spans[k].end_ns);
+  }
+  return static_cast<double>(busy_ns) / 1e9;
+}
+
 void put_latency(Value& into, const std::string& name, const std::vector<double>& values) {
   into.put("mean_" + name, Value::of(mean(values)));
   into.put("median_" + name, Value::of(percentile(values, 50)));
@@ -135,8 +157,7 @@ Value summary_of(std::span<const Finished> requests) {
     good.push_back(r);
   }
   const Latencies latencies = latencies_of(good);
-  double duration = 0;  // one request at a time: the sum of their times, idle time left out
-  for (const double ms : latencies.e2el) duration += ms / 1e3;
+  const double duration = busy_seconds(good);
   const auto rate = [&](double count) {
     return Value::of(duration > 0 ? count / duration : std::numeric_limits<double>::quiet_NaN());
   };

@@ -73,8 +73,9 @@ struct BatchRecord {  // one engine iteration
   std::uint16_t n_seqs = 0;
   std::uint32_t n_rows = 0;
   std::int64_t t_start_ns = 0, draft_ns = 0, target_ns = 0, verify_ns = 0, sample_ns = 0, kv_ns = 0,
-               sched_ns = 0, log_ns = 0, total_ns = 0;
-  bool graph_hit = false;                           // a captured device graph was replayed
+               sched_ns = 0, log_ns = 0;
+  std::int64_t tokens_ns = 0, total_ns = 0;  // until its tokens were handed out; until its end
+  bool graph_hit = false;                    // a captured device graph was replayed
   std::int64_t rank_max_ns = -1, rank_min_ns = -1;  // of the target pass over ranks; -1: one rank
 };
 

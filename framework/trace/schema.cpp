@@ -120,6 +120,9 @@ const Table<BatchRecord>& batches() {
        of_batch(
            "log_ns", [](const B& b) { return b.log_ns; }, kSpent("handing records to the trace")),
        of_batch(
+           "tokens_ns", [](const B& b) { return b.tokens_ns; },
+           kSpent("from the start until the tokens were handed out")),
+       of_batch(
            "total_ns", [](const B& b) { return b.total_ns; }, kSpent("the whole iteration")),
        of_batch("graph_hit", [](const B& b) { return b.graph_hit; },
                 {.description = "a captured device graph was replayed"}),

@@ -23,7 +23,7 @@ def write(path, requests):
                 request_key=key, batch_id=batch, seq_step=max(0, number - 1), kind=kind, drafted=drafted,
                 accepted_by_rule=accepted, committed=accepted + 1, emitted=emitted))
             columns["batches"].append(dict(
-                batch_id=batch, t_start=now - 10_000_000, total_ns=10_000_000, draft_ns=2_000_000,
+                batch_id=batch, t_start=now - 10_000_000, tokens_ns=10_000_000, total_ns=10_000_000, draft_ns=2_000_000,
                 target_ns=7_000_000, verify_ns=500_000, sample_ns=300_000, kv_ns=100_000))
         columns["requests"].append(dict(
             request_key=key, is_warmup=is_warmup, finish_reason=finish, n_prompt=5,

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
+#include <set>
 
 #include "engine/engine.hpp"
 #include "engine/tiny.hpp"
@@ -47,7 +48,8 @@ inline PluginChoice temperature(const std::string& t) {
 // Draft models: one that is often wrong, and the target itself.
 inline std::string small_draft() { return small_model(redline::files::TensorType::Q4_0); }
 
-// Each registered plugin of a kind, in its variants. A new plugin is among them by itself.
+// Each registered plugin of a kind, in its variants. A new plugin is among them by itself, but for
+// draft_pipe, which needs a program to ask: tests/plugins/pipe_test.py has it.
 inline std::vector<PluginChoice> drafters(const std::string& script) {
   std::vector<PluginChoice> all;
   for (const std::string& model : {small_draft(), small_model()}) {
@@ -59,9 +61,10 @@ inline std::vector<PluginChoice> drafters(const std::string& script) {
   }
   all.push_back(
       choice("draft_tree", {{"model", small_model()}, {"shape", "2;1;1"}, {"method", "iid"}}));
+  all.push_back(choice("paper_greedy_draft", {{"model", small_draft()}}));
   all.push_back(choice("draft_scripted", {{"ids", script}, {"right", "0.8, 0.6"}}));
   for (const auto& plugin : registry().list())
-    if (plugin.kind == redline::Kind::DRAFTER &&
+    if (plugin.kind == redline::Kind::DRAFTER && plugin.name != "draft_pipe" &&
         std::ranges::none_of(all, [&](const auto& c) { return c.name == plugin.name; }))
       all.push_back(choice(plugin.name));
   return all;
@@ -75,13 +78,16 @@ inline std::vector<PluginChoice> rules() {
                                                       : choice(plugin.name));
   return all;
 }
-inline PluginChoice some_length(Dice& dice) {  // one that reads history only
+// One that reads history only. length_goodput does, and a cost table beside it, which differs by
+// the number of threads.
+inline PluginChoice some_length(Dice& dice) {
+  const std::set<std::string> others{"length_ranges", "length_auto", "length_goodput"};
   std::vector<PluginChoice> all;
   for (int depth = 1; depth <= 8; ++depth)
     all.push_back(
         choice("length_fixed", {{"max_depth", std::to_string(depth)}, {"max_nodes", "10"}}));
   for (const auto& plugin : registry().list())
-    if (plugin.kind == redline::Kind::LENGTH && plugin.name != "length_ranges")
+    if (plugin.kind == redline::Kind::LENGTH && !others.contains(plugin.name))
       for (int times = 0; times < 3; ++times) all.push_back(choice(plugin.name));
   return all[dice.below(static_cast<int>(all.size()))];
 }

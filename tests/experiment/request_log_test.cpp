@@ -52,10 +52,18 @@ TEST_CASE("A torn last line is cut off, what stands before it stays") {
   CHECK(read_requests(scratch / "none").empty());
 }
 
+TEST_CASE("The duration is the time in which some request was under way, on each attempt's clock") {
+  std::vector<Finished> requests{request(1), request(2), request(3)};
+  requests[1].start_ns = 5'000'000;  // beside the first, which ends at 20 ms
+  requests[2].attempt = 1;           // its clock has begun anew
+  CHECK(config::get(summary_of(requests), "duration")->number(0, 1e12) == Approx(0.045));
+}
+
 TEST_CASE("The summary's latencies follow their definitions") {
   std::vector<Finished> requests{request(1), request(2), request(3), request(4)};
   requests[1].is_warmup = true;
   requests[2].finish = "error";
+  requests[3].start_ns = 25'000'000;  // 5 ms after the first has ended
   const config::Value s = summary_of(requests);
   const auto number = [&](const char* path) { return config::get(s, path)->number(0, 1e12); };
   CHECK(number("completed") == 2);

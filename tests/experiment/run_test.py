@@ -147,7 +147,7 @@ def test_a_dry_run_writes_nothing(tmp_path):
 @pytest.mark.parametrize("arguments, code, words", [
     (["generate.max_token=3"], 2, "max_tokens"),
     (["draft=draft_ngran"], 2, "draft_ngram"),
-    (["engine.tp=8"], 2, "tp"),
+    (["engine.tp=8"], 2, "degrees that work: 1, 3, 9"),
     (["model.target=nothing"], 2, "nothing"),
     (["dataset.0.path=none.jsonl"], 2, "none.jsonl"),
     (["length.max_depth=-1"], 2, "max_depth"),

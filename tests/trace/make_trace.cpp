@@ -120,6 +120,7 @@ void print(const BatchRecord& b) {
       .put("kv_ns", b.kv_ns)
       .put("sched_ns", b.sched_ns)
       .put("log_ns", b.log_ns)
+      .put("tokens_ns", b.tokens_ns)
       .put("total_ns", b.total_ns)
       .put("graph_hit", code(b.graph_hit))
       .put("rank_max_ns", b.rank_max_ns)

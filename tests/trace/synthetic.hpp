@@ -93,7 +93,7 @@ inline BatchRecord batch(std::uint32_t request, std::uint32_t s) {
   out.t_start_ns = 1'000'000LL * request + 1000 * s;
   out.draft_ns = 100 + s, out.target_ns = 500 + s, out.verify_ns = 30, out.sample_ns = 20,
   out.kv_ns = 10;
-  out.sched_ns = 5, out.log_ns = 4, out.total_ns = 700 + 2 * s;
+  out.sched_ns = 5, out.log_ns = 4, out.tokens_ns = 690 + 2 * s, out.total_ns = 700 + 2 * s;
   return out;
 }
 

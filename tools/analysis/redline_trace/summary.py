@@ -41,12 +41,23 @@ def counted(path):
     return good, steps, int(failed.sum())
 
 
+def busy_seconds(requests):
+    """The time in which at least one request was under way; each file has a clock of its own."""
+    busy = 0
+    for _, of_file in requests.sort_values(["file", "t_start"]).groupby("file"):
+        reached = 0
+        for begin, end in zip(of_file.t_start.tolist(), of_file.t_end.tolist()):
+            busy += max(0, end - max(begin, reached))
+            reached = max(reached, end)
+    return busy / 1e9
+
+
 def recompute(path):
     """summary.json of one cell: vLLM's names, ours under "spec"."""
     requests, steps, failed = counted(path)
     batches = table(path, "batches")
     output = int(requests.n_output.sum())
-    duration = float((requests.t_end - requests.t_start).sum()) / 1e9
+    duration = busy_seconds(requests)
     summary = {
         "duration": duration, "completed": len(requests), "failed": failed,
         "total_input_tokens": int(requests.n_prompt.sum()), "total_output_tokens": output,
@@ -121,8 +132,8 @@ def profiles(drafting):
 def latencies(requests, steps, batches):
     """Milliseconds. A step ends with its iteration; the first token's time stands in the request."""
     run = ["file", "request_key", "run"]
-    ends = steps.merge(batches[["file", "batch_id", "t_start", "total_ns"]], on=["file", "batch_id"])
-    ends["end"] = ends.t_start + ends.total_ns
+    ends = steps.merge(batches[["file", "batch_id", "t_start", "tokens_ns"]], on=["file", "batch_id"])
+    ends["end"] = ends.t_start + ends.tokens_ns
     ends = ends.merge(requests[run + ["t_first"]], on=run)
     is_first = ends.groupby(run).cumcount() == 0
     ends.loc[is_first, "end"] = ends.t_first[is_first]
