@@ -72,9 +72,9 @@ class Engine {
   bool iterate(trace::Sink& sink);         // one step over many; false: nothing is left to do
   // Told, on another thread, of a plugin's call that does not end: the run cannot go on.
   void on_stuck_plugin(Say stuck);
-  bool preempt(trace::Sink& sink);         // as when pages run out; false: none runs
-  std::int32_t free_pages() const;         // of the target's pool, cached prefixes among them
-  std::int64_t held_pages() const;         // of all pools, by requests that have not ended
+  bool preempt(trace::Sink& sink);  // as when pages run out; false: none runs
+  std::int32_t free_pages() const;  // of the target's pool, cached prefixes among them
+  std::int64_t held_pages() const;  // of all pools, by requests that have not ended
   // One request from start to end, others taken in before it beside it.
   Result run(Request request, trace::Sink& sink,
              std::function<void(std::span<const Token>)> on_tokens = {},
