@@ -3,6 +3,7 @@
 // the logits of each position, and its K and V in every layer.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -13,13 +14,18 @@
 
 namespace redline::model {
 
+inline bool same_bits(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
 struct Trail {
   std::vector<std::vector<float>> logits;      // [positions][V]
   std::vector<std::vector<std::byte>> stored;  // [positions][layers, K and V, G, E]
   bool operator==(const Trail& other) const {
     if (logits.size() != other.logits.size() || stored != other.stored) return false;
     for (std::size_t t = 0; t < logits.size(); ++t)
-      if (std::memcmp(logits[t].data(), other.logits[t].data(), 4 * logits[t].size()) != 0)
+      if (logits[t].size() != other.logits[t].size() ||
+          !std::equal(logits[t].begin(), logits[t].end(), other.logits[t].begin(), same_bits))
         return false;
     return true;
   }
