@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <future>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -22,11 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Waited {  // a request, and who waits for it
-  RequestRecord record;
-  std::promise<void> flushed;
-};
-using Item = std::variant<StepRecord, BatchRecord, EventRecord, KvRecord, Waited>;
+// The engine waits for a request's record to be safe, and for no other.
+using Item = std::variant<StepRecord, BatchRecord, EventRecord, KvRecord, RequestRecord>;
 
 template <class T>
 std::int64_t bytes_of(const std::vector<T>& values) {
@@ -97,19 +93,10 @@ struct Writer::Impl {
   }
 
   void take(Item& item) {
-    if (Waited* waited = std::get_if<Waited>(&item)) {
-      attempt([&] { store.add(waited->record); });
-      waited->flushed.set_value();
-    } else {
-      attempt([&] {
-        std::visit(
-            [&](const auto& record) {
-              if constexpr (!std::is_same_v<std::decay_t<decltype(record)>, Waited>)
-                store.add(record);
-            },
-            item);
-      });
-    }
+    attempt([&] { std::visit([&](const auto& record) { store.add(record); }, item); });
+    if (!std::holds_alternative<RequestRecord>(item)) return;
+    ++requests_stored;
+    requests_stored.notify_one();
   }
 
   // After the first failure records are taken and dropped; every later call of the engine says why.
@@ -164,7 +151,8 @@ struct Writer::Impl {
   Layout layout;
   RecordQueue<Item> queue;
   std::atomic<bool> failed = false;
-  std::string failure;  // written before `failed` is set
+  std::atomic<std::uint64_t> requests_stored = 0;  // or dropped, after a failure
+  std::string failure;                             // written before `failed` is set
   bool closed = false;
   std::thread thread;
 };
@@ -202,10 +190,9 @@ void Writer::request(RequestRecord record) {
   require_sound(record);
   const std::int64_t bytes =
       sizeof(Item) + bytes_of(record.prompt_tokens) + bytes_of(record.output_tokens);
-  Waited waited{std::move(record), {}};
-  std::future<void> flushed = waited.flushed.get_future();
-  impl_->push(std::move(waited), bytes);
-  flushed.wait();
+  const std::uint64_t before = impl_->requests_stored;
+  impl_->push(std::move(record), bytes);
+  impl_->requests_stored.wait(before);
   impl_->require_working();
 }
 
