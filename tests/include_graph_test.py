@@ -31,7 +31,7 @@ THIRD_PARTY = {
     "yaml-cpp/": ["config"],
 }
 # C, POSIX, Linux and the compiler: what a machine has before any library is installed.
-SYSTEM = r"(cxxabi|fcntl|unistd|dirent|dlfcn|elf|sched|signal|poll|pthread|cpuid|spawn)\.h|(sys|linux)/\w+\.h"
+SYSTEM = r"(cxxabi|fcntl|unistd|dirent|dlfcn|elf|link|sched|signal|poll|pthread|cpuid|spawn)\.h|(sys|linux)/\w+\.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)', re.M)
 
 
