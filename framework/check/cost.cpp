@@ -128,7 +128,7 @@ std::string cost_of_drafter(const Subject& s) {
   char text[64];
   std::snprintf(text, sizeof text, "%.3g ms",
                 static_cast<double>(cell.timings.draft - before) / 1e6 / kRepeats);
-  return text + at_v(" a draft, its model a stub");
+  return text + at_v(" a draft, its model scripted");
 }
 
 }  // namespace

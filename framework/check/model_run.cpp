@@ -29,6 +29,17 @@ std::int64_t read(const config::Value& state, const char* name) {
 
 }  // namespace
 
+model::TinySpec tiny_spec(std::int32_t layers) {
+  return {.layers = layers,
+          .hidden = 64,
+          .heads = 2,
+          .kv_heads = 1,
+          .feed_forward = 128,
+          .extra_vocab = 0,
+          .type = files::TensorType::Q8_0,
+          .scale = 0.7};
+}
+
 ModelRun::ModelRun(const ModelSpec& spec, const plugin::Registry& registry,
                    std::unique_ptr<Judge> judge, const Say& say)
     : spec_(spec), engine_(spec.settings, registry, say), judge_(std::move(judge)) {}

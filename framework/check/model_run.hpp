@@ -10,8 +10,13 @@
 
 #include "check/gates.hpp"
 #include "engine/engine.hpp"
+#include "model/tiny_model.hpp"
 
 namespace redline::check {
+
+// A generated target (2 layers) and its draft (1): the target without its last layer, and both far
+// from sure, so that it is often right.
+model::TinySpec tiny_spec(std::int32_t layers);
 
 struct ModelSpec {
   engine::Settings settings;  // the plugin under check among its partners

@@ -324,7 +324,6 @@ std::int64_t Engine::held_pages() const {
   std::int64_t pages = held(impl_->target->pool());
   for (const auto& draft : impl_->host.models()) pages += held(draft->draft().pages());
   for (const auto& module : impl_->host.modules()) pages += held(module->draft().pages());
-  for (const auto& module : impl_->host.modules()) pages += held(module->draft().pages());
   return pages;
 }
 

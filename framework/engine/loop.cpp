@@ -24,27 +24,21 @@ Loop::Loop(const LoopNeeds& needs)
       scheduler_(needs.max_num_seqs, needs.rows_per_step) {}
 
 Loop::~Loop() {
-  for (const auto& request : scheduler_.running()) step::Step::forget(request->sequence());
-  for (const auto& request : scheduler_.waiting()) step::Step::forget(request->sequence());
+  scheduler_.for_each([](Active& request) { step::Step::forget(request.sequence()); });
 }
 
 void Loop::add(std::unique_ptr<Active> request) {
-  if (scheduler_.holds(request->request().key))
+  if (scheduler_.find(request->request().key))
     throw InputError("request: one of key " + std::to_string(request->request().key) +
                      " has not ended yet; give a copy another repeat");
   scheduler_.add(std::move(request));
 }
 
 bool Loop::cancel(std::uint64_t request_key) {
-  const auto end = [&](const auto& requests) {
-    for (const auto& request : requests)
-      if (request->request().key == request_key && !request->ended()) {
-        request->end(trace::FinishReason::CANCELLED);
-        return true;
-      }
-    return false;
-  };
-  return end(scheduler_.running()) || end(scheduler_.waiting());
+  Active* const request = scheduler_.find(request_key);
+  if (!request || request->ended()) return false;
+  request->end(trace::FinishReason::CANCELLED);
+  return true;
 }
 
 bool Loop::iterate(trace::Sink& sink) {
@@ -53,10 +47,9 @@ bool Loop::iterate(trace::Sink& sink) {
   std::vector<Share> shares;
   {
     const step::Lap scheduling(sched_ns_);
-    for (const auto& request : scheduler_.running())
-      if (request->is_cancelled()) request->end(trace::FinishReason::CANCELLED);
-    for (const auto& request : scheduler_.waiting())
-      if (request->is_cancelled()) request->end(trace::FinishReason::CANCELLED);
+    scheduler_.for_each([](Active& request) {
+      if (request.is_cancelled()) request.end(trace::FinishReason::CANCELLED);
+    });
   }
   report_ended(sink);
   {

@@ -77,9 +77,12 @@ std::vector<std::unique_ptr<Active>> Scheduler::take_ended() {
   return ended;
 }
 
-bool Scheduler::holds(std::uint64_t request_key) const {
-  const auto is_it = [&](const auto& a) { return a->request().key == request_key; };
-  return std::ranges::any_of(running_, is_it) || std::ranges::any_of(waiting_, is_it);
+Active* Scheduler::find(std::uint64_t request_key) const {
+  Active* found = nullptr;
+  for_each([&](Active& a) {
+    if (a.request().key == request_key) found = &a;
+  });
+  return found;
 }
 
 }  // namespace redline::engine

@@ -40,7 +40,12 @@ class Scheduler {
   std::vector<std::unique_ptr<Active>> take_ended();
   const std::vector<std::unique_ptr<Active>>& running() const { return running_; }
   const std::deque<std::unique_ptr<Active>>& waiting() const { return waiting_; }
-  bool holds(std::uint64_t request_key) const;
+  Active* find(std::uint64_t request_key) const;  // null: no such request
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& request : running_) f(*request);
+    for (const auto& request : waiting_) f(*request);
+  }
 
  private:
   std::int32_t max_running_, rows_;

@@ -77,7 +77,7 @@ void DraftModel::add_due(Held& held, std::vector<Due>& due) {
                   " is beyond its context of " + std::to_string(context()) + "; draft less deep");
   if (!lease(held, static_cast<std::int32_t>(held.fed.size()) - 1))
     throw Error("draft model: " + std::to_string(held.fed.size()) + " tentative rows asked, " +
-                std::to_string(pool_.available()) + " pages left; draft fewer nodes");
+                std::to_string(pool_.obtainable()) + " pages left; draft fewer nodes");
 }
 
 void DraftModel::feed_all(std::vector<Due> due) {

@@ -67,7 +67,7 @@ void Step::choose(std::span<Sequence* const> sequences) const {
   for (Sequence* s : sequences) {
     begin(*s);
     if (s->budget || !s->fault.empty()) continue;
-    if (s->is_first() || !s->strategy->drafter.contract().drafts)
+    if (s->is_first() || !s->strategy->contract.drafts)
       s->budget = Budget{0, 0};
     else
       due.push_back(s);
@@ -108,7 +108,7 @@ Budget Step::cut(Budget budget, const Sequence& s) const {
   int depth = std::min(budget.max_depth, view(s).tokens_left - 1);
   for (const DraftModel* model : s.strategy->models) depth = std::min(depth, model->context() - n);
   int nodes = std::min(budget.max_nodes, target_.max_rows() - 1);
-  if (s.strategy->drafter.contract().shape == Shape::CHAIN) nodes = std::min(nodes, depth);
+  if (s.strategy->contract.shape == Shape::CHAIN) nodes = std::min(nodes, depth);
   return depth <= 0 || nodes <= 0 ? Budget{0, 0} : Budget{nodes, depth};
 }
 

@@ -64,10 +64,9 @@ void tell(Work& w, P& plugin, State* state, std::span<const Row> p, Watch* watch
 void observe(Work& w, Watch* watch) {
   if (w.failed() || w.kind == WorkKind::CHUNK) return;
   contain(w, [&] {
-    Drafter& drafter = w.strategy().drafter;
-    const bool wants_p = drafter.contract().needs.target_rows;
+    const bool wants_p = w.strategy().contract.needs.target_rows;
     const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
-    tell(w, drafter, w.sequence.drafter_state.get(), p, watch);
+    tell(w, w.strategy().drafter, w.sequence.drafter_state.get(), p, watch);
     tell(w, w.strategy().length, w.sequence.length_state.get(), {}, watch);
   });
 }

@@ -24,6 +24,7 @@ struct Strategy {
   std::vector<DraftModel*> models = {};  // the drafter's; committed and rolled back with the step
   const Chain* draft_chain = nullptr;    // of those models; null: the request's own
   Match match = step::match(drafter, rule);
+  DrafterContract contract = drafter.contract();  // asked once, not at every step
 };
 
 }  // namespace redline::step

@@ -8,7 +8,6 @@
 #include <catch2/catch.hpp>
 
 #include "check/statistics.hpp"
-#include "model/tiny_model.hpp"
 #include "step/cell.hpp"
 
 namespace redline::check {
@@ -27,19 +26,9 @@ const fs::path& folder() {
   return all.path;
 }
 
-// A draft without the target's last layer is often right.
 std::string tiny(int layers) {
   const fs::path path = folder() / ("tiny-" + std::to_string(layers) + ".gguf");
-  if (!fs::exists(path))
-    model::write_tiny_model({.layers = layers,
-                             .hidden = 64,
-                             .heads = 2,
-                             .kv_heads = 1,
-                             .feed_forward = 128,
-                             .extra_vocab = 0,
-                             .type = files::TensorType::Q8_0,
-                             .scale = .7},
-                            path);
+  if (!fs::exists(path)) model::write_tiny_model(tiny_spec(layers), path);
   return path.string();
 }
 

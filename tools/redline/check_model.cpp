@@ -12,7 +12,6 @@
 #include "experiment/prompts.hpp"
 #include "experiment/stop_request.hpp"
 #include "files/model_store.hpp"
-#include "model/tiny_model.hpp"
 #include "redline/check_state.hpp"
 #include "redline/count_progress.hpp"
 #include "redline/scratch_folder.hpp"
@@ -136,18 +135,9 @@ class Setup {  // what the options come to
     s.target = tiny(2, "target.gguf");
     if (spec.draft.empty() || spec.draft == kTiny) spec.draft = tiny(1, "draft.gguf");
   }
-  // The draft is the target without its last layer, and both are far from sure: it is often right.
   std::string tiny(int layers, const char* name) const {
     const auto path = folder_->path() / name;
-    model::TinySpec tiny{.layers = layers,
-                         .hidden = 64,
-                         .heads = 2,
-                         .kv_heads = 1,
-                         .feed_forward = 128,
-                         .extra_vocab = 0,
-                         .type = files::TensorType::Q8_0,
-                         .scale = 0.7};
-    model::write_tiny_model(tiny, path);
+    model::write_tiny_model(check::tiny_spec(layers), path);
     return path.string();
   }
   void place_plugins(const Subject& subject) {
