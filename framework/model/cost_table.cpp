@@ -85,10 +85,10 @@ CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& pla
   kv::Cache cache(pool);
   for (const int context : plan.contexts) {
     fill(forward, cache, context);
+    if (plan.progress)
+      plan.progress("measuring what forwards cost, once: " + std::to_string(plan.rows.size()) +
+                    " widths at context " + std::to_string(context));
     for (const int rows : plan.rows) {
-      if (plan.progress)
-        plan.progress("measuring " + std::to_string(rows) + " rows at context " +
-                      std::to_string(context));
       curve.points.push_back({context, rows, median_ns(forward, cache, rows, plan.repeats)});
     }
   }
@@ -98,7 +98,11 @@ CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& pla
 CostCurve cost_of(const fs::path& cache_folder, const CostKey& key, Forward& forward,
                   kv::PagePool& pool, const std::function<void(const std::string&)>& progress) {
   const fs::path path = cost_path(cache_folder, key);
-  if (auto stored = read_cost(path)) return std::move(*stored);
+  try {
+    if (fs::exists(path)) return read_cost(path);
+  } catch (const Error& damage) {
+    if (progress) progress(std::string(damage.what()) + "; measured again");
+  }
   CostPlan plan = cost_plan(forward, pool);
   plan.progress = progress;
   CostCurve curve = measure_cost(forward, pool, plan);
@@ -113,20 +117,26 @@ fs::path cost_path(const fs::path& cache_folder, const CostKey& key) {
           ".json");
 }
 
-std::optional<CostCurve> read_cost(const fs::path& path) {
-  if (!fs::exists(path)) return std::nullopt;
+CostCurve read_cost(const fs::path& path) {
+  const auto refuse = [&path](const std::string& why) {
+    throw InputError("cost table " + path.string() + ": " + why + "; remove it to measure anew");
+  };
+  CostCurve curve;
+  const files::json::value whole = files::read_json(path);
   try {
-    CostCurve curve;
-    for (const auto& point : files::read_json(path).at("points").as_array())
+    for (const files::json::value& point : whole.at("points").as_array())
       curve.points.push_back({point.at(0).to_number<std::int32_t>(),
                               point.at(1).to_number<std::int32_t>(),
                               point.at(2).to_number<double>()});
-    const bool sorted = std::ranges::is_sorted(
-        curve.points, {}, [](const auto& p) { return std::pair(p.context, p.rows); });
-    if (!curve.empty() && sorted) return curve;
-  } catch (const std::exception&) {  // what cannot be read is measured again
+  } catch (const std::exception&) {
+    refuse("expected points of context, rows and ns");
   }
-  return std::nullopt;
+  const auto place = [](const auto& p) { return std::pair(p.context, p.rows); };
+  const auto falls = std::ranges::adjacent_find(curve.points, std::ranges::greater_equal(), place);
+  if (curve.empty() || falls != curve.points.end()) refuse("its points do not rise");
+  if (!std::ranges::all_of(curve.points, [](const auto& p) { return p.ns > 0; }))
+    refuse("it holds a time that is not positive");
+  return curve;
 }
 
 std::string to_json(const CostCurve& curve) {

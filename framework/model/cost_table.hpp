@@ -3,7 +3,6 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -33,13 +32,12 @@ CostPlan cost_plan(const Forward& forward, const kv::PagePool& pool);
 // the pool has no pages for it.
 CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& plan);
 
-// The stored curve; measured and stored first when there is none.
+// The stored curve; measured and stored first when there is none, or a damaged one (which is said).
 CostCurve cost_of(const std::filesystem::path& cache_folder, const CostKey& key, Forward& forward,
                   kv::PagePool& pool, const std::function<void(const std::string&)>& progress);
 
 std::filesystem::path cost_path(const std::filesystem::path& cache_folder, const CostKey& key);
-// Nothing when there is no such file, or one that is damaged: it is measured again.
-std::optional<CostCurve> read_cost(const std::filesystem::path& path);
+CostCurve read_cost(const std::filesystem::path& path);  // InputError: unreadable or damaged
 void write_cost(const std::filesystem::path& path, const CostCurve& curve);  // DeviceError
 std::string to_json(const CostCurve& curve);  // {"points": [[context, rows, ns], ...]}
 
