@@ -4,12 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <numeric>
 
 #include "files/json.hpp"
-#include "kv/lease.hpp"
+#include "model/forward_clock.hpp"
 #include "redline/error.hpp"
 
 namespace redline::model {
@@ -17,52 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Rows [first, first + count) of a chain behind what the cache holds; any token costs the same.
-Batch chain(const kv::Cache& cache, std::int32_t first, std::int32_t count, std::int32_t vocab,
-            Want want) {
-  Batch batch;
-  for (std::int32_t slot = first; slot < first + count; ++slot)
-    batch.rows.push_back({.token = slot * 7919 % vocab,
-                          .position = slot,
-                          .slot = slot,
-                          .prefix = slot + 1,
-                          .want = want});
-  batch.segments.push_back({&cache, 0, count});
-  return batch;
-}
-
-kv::Lease pages_for(kv::Cache& cache, std::int32_t rows) {
-  auto lease = kv::Lease::reserve(cache, rows);
-  if (!lease)
-    throw DeviceError("cost table: no pages for " + std::to_string(cache.tokens() + rows) +
-                      " tokens; measure less context or raise engine.max_model_len");
-  return std::move(*lease);
-}
-
-void fill(Forward& forward, kv::Cache& cache, std::int32_t tokens) {
-  while (cache.tokens() < tokens) {
-    const std::int32_t first = cache.tokens();
-    const std::int32_t count = std::min(forward.max_rows(), tokens - first);
-    kv::Lease lease = pages_for(cache, count);
-    forward.forward(chain(cache, first, count, forward.vocab(), Want::NOTHING));
-    std::vector<std::int32_t> kept(count);
-    std::iota(kept.begin(), kept.end(), first);
-    lease.commit(kept);
-  }
-}
-
-double median_ns(Forward& forward, kv::Cache& cache, std::int32_t rows, int repeats) {
-  const kv::Lease lease = pages_for(cache, rows);
-  const Batch batch = chain(cache, cache.tokens(), rows, forward.vocab(), Want::ARGMAX);
-  std::vector<double> times;
-  for (int i = 0; i <= repeats; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    forward.forward(batch);
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-    if (i > 0) times.push_back(took.count());  // the first one warms caches and threads
-  }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[repeats / 2];
+double median(std::vector<double> times) {
+  std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
+  return times[times.size() / 2];
 }
 
 }  // namespace
@@ -82,15 +37,18 @@ CostPlan cost_plan(const Forward& forward, const kv::PagePool& pool) {
 
 CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& plan) {
   CostCurve curve;
-  kv::Cache cache(pool);
+  ForwardClock clock(forward, pool);
   for (const int context : plan.contexts) {
-    fill(forward, cache, context);
     if (plan.progress)
       plan.progress("measuring what forwards cost, once: " + std::to_string(plan.rows.size()) +
                     " widths at context " + std::to_string(context));
-    for (const int rows : plan.rows) {
-      curve.points.push_back({context, rows, median_ns(forward, cache, rows, plan.repeats)});
-    }
+    clock.fill(context);
+    std::vector<std::vector<double>> times(plan.rows.size());
+    for (const int rows : plan.rows) clock.chain(rows);    // warms caches and threads
+    for (int repeat = 0; repeat < plan.repeats; ++repeat)  // a slow moment slows all widths alike
+      for (std::size_t k = 0; k < times.size(); ++k) times[k].push_back(clock.chain(plan.rows[k]));
+    for (std::size_t k = 0; k < times.size(); ++k)
+      curve.points.push_back({context, plan.rows[k], median(times[k])});
   }
   return curve;
 }

@@ -15,11 +15,16 @@ struct ModelOptions {
   int threads = 0;    // 0: one a core
   std::string isa;    // empty: the best one
   std::string device = "cpu";
+  std::string requantize = "none";  // as a draft model: none or q4_0
+  int head_tokens = 0;              // likewise; 0: all
+  std::string frequencies;          // of tokens, for head_tokens
 };
 
 class LoadedModel {
  public:
-  LoadedModel(const ModelOptions& options, std::int32_t max_rows, std::int32_t max_positions);
+  // load.cache_folder: the user's when empty.
+  LoadedModel(const ModelOptions& options, const model::LoadOptions& load);
+  const files::Gguf& file() const { return file_; }
   model::Decoder& decoder() { return decoder_; }
   device::Device& device() { return *device_; }
   double load_seconds() const { return load_seconds_; }

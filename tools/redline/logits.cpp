@@ -116,7 +116,10 @@ int logits(const LogitsOptions& options) {
   std::size_t longest = 1, positions = 0;
   for (const Ids& ids : texts) longest = std::max(longest, ids.size()), positions += ids.size();
   if (longest > INT32_MAX / 2) throw InputError(options.ids + ": a text is too long");
-  LoadedModel loaded(options.model, kRows, static_cast<std::int32_t>(longest));
+  LoadedModel loaded(options.model, {.cache_folder = {},
+                                     .max_rows = kRows,
+                                     .max_positions = static_cast<std::int32_t>(longest),
+                                     .progress = {}});
   model::Decoder& decoder = loaded.decoder();
   check_ids(texts, decoder);
   kv::PagePool pool(decoder.kv_shape(), static_cast<std::int32_t>(longest / kv::kPageTokens + 1));

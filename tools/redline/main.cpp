@@ -64,13 +64,32 @@ void add_bench_engine(CLI::App& bench, int& code) {
 
 void add_bench_forward(CLI::App& bench, int& code) {
   auto options = std::make_shared<redline::tool::BenchForwardOptions>();
-  CLI::App* command = bench.add_subcommand("forward", "the time of a forward by rows");
-  command->footer("example: redline bench forward smollm2-135m-instruct-q4_1 --rows 1,4,8");
+  CLI::App* command =
+      bench.add_subcommand("forward", "the time of a forward by rows, beside the roofline");
+  command->footer(
+      "example: redline bench forward smollm2-135m-instruct-q4_1 --rows 1,4,8\n"
+      "roofline: the least time for these rows here, by the best read and multiply rates of this "
+      "run");
   add_model_options(*command, options->model);
-  command->add_option("--rows", options->rows, "how many rows, a list")->delimiter(',');
-  command->add_option("--context", options->context, "tokens before them");
-  command->add_option("--repeats", options->repeats, "of each; the median counts");
-  command->add_flag("--json", options->json, "one JSON object");
+  command->get_option("model")->description("a GGUF file, a known name, or tiny: generated");
+  const auto add = [&](const char* flag, auto& value, const char* about) {
+    return command->add_option(flag, value, about)->capture_default_str();
+  };
+  add("--rows", options->rows, "how many rows, a list")->delimiter(',');
+  add("--tree", options->trees, "rows of a binary tree, a list")->delimiter(',');
+  add("--context", options->context, "tokens before them");
+  add("--repeats", options->repeats, "of each; the median counts");
+  command->add_flag(
+      "--store", options->store,
+      "also measure the widths and contexts that runs ask for, and keep their times "
+      "beside the weights: runs read these, and measure their own where none are kept");
+  auto* json = command->add_flag("--json", options->json, "one JSON object");
+  command
+      ->add_flag(
+          "--serve", options->serve,
+          "stay, and time what lines of standard input ask for: chain, tree or prompt, rows, "
+          "repeats; or limits. A line of JSON answers each")
+      ->excludes(json);
   command->callback([options, &code] { code = redline::tool::bench_forward(*options); });
 }
 
