@@ -13,7 +13,8 @@ namespace redline::model {
 struct Extent {            // the widest forward
   std::int64_t rows;       // T
   std::int64_t wanted;     // W: rows that want logits
-  std::int64_t vocab;      // V of the rows that this rank makes whole: none but on rank 0
+  std::int64_t outputs;    // O of the head on this rank
+  std::int64_t logits;     // V of the rows that this rank makes whole: none but on rank 0
   bool is_shard;           // of several ranks
   std::int64_t positions;  // of the rope table
   std::int64_t workers;
@@ -30,8 +31,8 @@ struct Buffers {
   float* gate_up;        // [T, 2 F]
   float* activated;      // [T, F]
   float* wanted;         // [W, D] normed rows that want logits
-  float* part;           // [W, V of the shard] of logits; none where the shard is all
-  float* parts;          // [ranks][W, V of the shard] on rank 0, one behind the other
+  float* part;           // [W, O] of logits; none where the shard is all
+  float* parts;          // [ranks][W, O of the rank] on rank 0, one behind the other
   float* logits;         // [W, V]
   float* chances;        // [workers, V]
   std::byte* scratch;    // [workers, scratch_bytes]

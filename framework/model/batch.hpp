@@ -53,6 +53,7 @@ struct Output {
   std::int32_t vocab = 0;
   std::int32_t heads = 1;                      // rows of logits a row gets; of a decoder one
   std::vector<std::span<const float>> logits;  // [T * heads]: [V] for ROW, empty otherwise
+  std::span<const Token> tokens;               // not empty: logits are of these alone, rising ids
   std::vector<Summary> summaries;              // [T]: for ARGMAX (argmax only) and SUMMARY
   std::vector<std::span<const float>> taps;    // [taps]: [T, D]
 };

@@ -12,12 +12,13 @@
 namespace redline::model {
 namespace {
 
-Extent extent_of(const Architecture& of, const Shard& shard, std::int32_t vocab,
+Extent extent_of(const Architecture& of, const Shard& shard, std::int64_t outputs,
                  const LoadOptions& options, int workers, const kernels::Ops& ops) {
   return {.rows = options.max_rows,
           .wanted = options.max_wanted > 0 ? std::min(options.max_wanted, options.max_rows)
                                            : options.max_rows,
-          .vocab = shard.rank == 0 ? vocab : 0,
+          .outputs = tile_part(outputs, shard.rank, shard.degree).size(),
+          .logits = shard.rank == 0 ? outputs : 0,
           .is_shard = shard.degree > 1,
           .positions = std::min(options.max_positions, of.shape.context),
           .workers = workers,
@@ -27,11 +28,13 @@ Extent extent_of(const Architecture& of, const Shard& shard, std::int32_t vocab,
               64 * 64};
 }
 
-Architecture checked(const files::Gguf& file, const LoadOptions& options) {
+Architecture checked(const files::Gguf& file, const LoadOptions& options, int degree) {
   if (options.max_rows < 1 || options.max_positions < 1)
     throw InputError("a forward of " + std::to_string(options.max_rows) + " rows at " +
                      std::to_string(options.max_positions) + " positions; both must be positive");
-  return architecture_of(file);
+  Architecture whole = architecture_of(file);
+  check_head_tokens(options.head_tokens, whole.shape.vocab, degree);
+  return whole;
 }
 
 kv::KvShape kv_shape_of(const Shape& shape, const LoadOptions& options) {
@@ -60,17 +63,18 @@ struct Decoder::Impl {
        const LoadOptions& options)
       : device(device_to_use),
         ranks(group),
-        whole(checked(file, options)),
+        whole(checked(file, options, group.size())),
         shard(shard_of(whole, group.rank(), group.size())),
         architecture(part_of(whole, shard)),
         kv(kv_shape_of(architecture.shape, options)),
-        extent(extent_of(architecture, shard, whole.shape.vocab, options, device.pool().threads(),
-                         device.ops())),
+        extent(extent_of(architecture, shard, head_outputs(whole, options), options,
+                         device.pool().threads(), device.ops())),
         weights(file, whole, shard, options, device.pool()),
         activations(architecture, extent),
         plan({static_cast<std::int32_t>(extent.rows), static_cast<std::int32_t>(extent.wanted),
               static_cast<std::int32_t>(extent.positions), whole.shape.vocab, kv}),
-        outputs(whole.shape, static_cast<std::int32_t>(extent.rows), options.taps) {
+        outputs(whole.shape, weights.head().tokens, static_cast<std::int32_t>(extent.rows),
+                options.taps) {
     const std::vector<float> divisors = rope_divisors(file, architecture);
     kernels::fill_rope_table(architecture.rope_base, divisors.data(), 1.0,
                              architecture.shape.head_size, extent.positions, activations->cosine,
@@ -113,10 +117,12 @@ struct Decoder::Impl {
     if (rows > extent.rows)
       throw Error("head: " + std::to_string(rows) + " rows, the widest is " +
                   std::to_string(extent.rows));
+    if (!weights.head().tokens.empty())
+      throw Error("head: of " + std::to_string(weights.head().outputs) + " tokens, all are asked");
     const std::int64_t hidden = whole.shape.hidden, vocab = whole.shape.vocab;
     for (std::int64_t row = 0; row < rows; row += extent.wanted)
-      model::head(pass_of_plan(), weights.head(), normed + row * hidden,
-                  std::min(extent.wanted, rows - row), shard.rank == 0 ? out + row * vocab : out);
+      logits(pass_of_plan(), weights.head(), normed + row * hidden,
+             std::min(extent.wanted, rows - row), shard.rank == 0 ? out + row * vocab : out);
   }
 
   Pass pass_of_plan() {
@@ -138,13 +144,13 @@ struct Decoder::Impl {
 
 MemoryNeed Decoder::memory_need(const files::Gguf& file, const LoadOptions& options, int rank,
                                 int degree) {
-  const Architecture whole = architecture_of(file);
+  const Architecture whole = checked(file, options, degree);
   const Shard shard = shard_of(whole, rank, degree);
   const Architecture part = part_of(whole, shard);
   const int workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) / degree;
-  const Extent extent = extent_of(part, shard, whole.shape.vocab, options, std::max(1, workers),
-                                  kernels::ops(kernels::best()));
-  return {Weights::bytes(file, whole, shard), Activations::bytes(part, extent),
+  const Extent extent = extent_of(part, shard, head_outputs(whole, options), options,
+                                  std::max(1, workers), kernels::ops(kernels::best()));
+  return {Weights::bytes(file, whole, shard, options), Activations::bytes(part, extent),
           kv_shape_of(part.shape, options)};
 }
 

@@ -29,12 +29,16 @@ struct MemoryNeed {  // bytes of one rank, before anything is loaded
   kv::KvShape kv = {};  // of a page
 };
 
+enum class Requantize : std::uint8_t { NONE, Q4_0 };  // matrices of more than four bits
+
 struct LoadOptions {
   std::filesystem::path cache_folder;  // packed weights go into its folder weights/
   std::int32_t max_rows = 512;         // widest forward
   std::int32_t max_wanted = 0;         // of those, rows that want logits; 0: as many
   std::int32_t max_positions = 4096;   // of the rope table
   std::vector<Tap> taps = {};          // hidden states to keep beside the KV of every row
+  Requantize requantize = Requantize::NONE;
+  std::vector<Token> head_tokens = {};  // rising: rows get their logits alone; empty: of all
   std::function<void(double done, const std::string& what)> progress;  // may be empty
 };
 
@@ -60,7 +64,7 @@ class Decoder final : public Forward {
   const Output& forward(const Batch& batch) override;  // logits and summaries: on rank 0
 
   // What learned heads borrow. Rows of the embedding, [tokens, D]; logits of normed states [rows,
-  // D], by the head, [rows, V]: rows <= max_rows().
+  // D], by a head of all tokens, [rows, V]: rows <= max_rows().
   bool is_lead() const;  // rank 0, which alone has rows
   void embed(std::span<const Token> tokens, float* out);
   void head(const float* normed, std::int64_t rows, float* out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head, split by vocabulary: each rank computes its tokens of every row.
+// The head, split by its outputs: each rank computes its own of every row.
 #include <algorithm>
 #include <cstring>
 
@@ -9,15 +9,15 @@
 namespace redline::model {
 namespace {
 
-// parts: rank by rank [rows, V of the rank] -> out [rows, V].
-void interleave(const Pass& pass, std::int64_t rows, const float* parts, float* out) {
-  const std::int64_t vocab = pass.whole.shape.vocab;
-  for_rows(pass.device, rows, vocab, [&](kernels::Range range, int) {
+// parts: rank by rank [rows, outputs of the rank] -> out [rows, outputs].
+void interleave(const Pass& pass, std::int64_t outputs, std::int64_t rows, const float* parts,
+                float* out) {
+  for_rows(pass.device, rows, outputs, [&](kernels::Range range, int) {
     const float* from = parts;
     for (int rank = 0; rank < pass.ranks.size(); ++rank) {
-      const Part part = vocab_part(pass.whole, rank, pass.ranks.size());
+      const Part part = tile_part(outputs, rank, pass.ranks.size());
       for (std::int64_t row = range.begin; row < range.end; ++row)
-        std::memcpy(out + row * vocab + part.begin, from + row * part.size(),
+        std::memcpy(out + row * outputs + part.begin, from + row * part.size(),
                     static_cast<std::size_t>(part.size()) * sizeof(float));
       from += rows * part.size();
     }
@@ -26,25 +26,25 @@ void interleave(const Pass& pass, std::int64_t rows, const float* parts, float* 
 
 }  // namespace
 
-void head(const Pass& pass, const kernels::PackedMatrix& weight, const float* normed,
-          std::int64_t rows, float* out) {
+void logits(const Pass& pass, const Head& head, const float* normed, std::int64_t rows,
+            float* out) {
   const Buffers& b = pass.buffers;
   const std::int64_t hidden = pass.whole.shape.hidden;
   for_rows(pass.device, rows, hidden, [&](kernels::Range range, int) {
     pass.ops().quantize(normed, rows, hidden, b.quantized, range);
   });
   const bool is_shard = pass.ranks.size() > 1;
-  const Product product[] = {{weight, nullptr, is_shard ? b.part : out, weight.rows}};
+  const Product product[] = {{head.rows, nullptr, is_shard ? b.part : out, head.rows.rows}};
   multiply(pass.device, product, b.quantized, rows);
   if (!is_shard) return;
   std::vector<std::int64_t> counts;
   for (int rank = 0; rank < pass.ranks.size(); ++rank)
-    counts.push_back(rows * vocab_part(pass.whole, rank, pass.ranks.size()).size());
-  const auto mine = static_cast<std::size_t>(rows * weight.rows);
-  const auto all = static_cast<std::size_t>(rows * pass.whole.shape.vocab);
+    counts.push_back(rows * tile_part(head.outputs, rank, pass.ranks.size()).size());
+  const auto mine = static_cast<std::size_t>(rows * head.rows.rows);
+  const auto all = static_cast<std::size_t>(rows * head.outputs);
   const bool is_root = pass.ranks.rank() == 0;
   pass.ranks.gather({b.part, mine}, counts, {b.parts, is_root ? all : 0}, 0);
-  if (is_root) interleave(pass, rows, b.parts, out);
+  if (is_root) interleave(pass, head.outputs, rows, b.parts, out);
 }
 
 }  // namespace redline::model

@@ -19,6 +19,8 @@ void put_options(OrderWriter& writer, const LoadOptions& options) {
   writer.put(options.max_wanted);
   writer.put(options.max_positions);
   writer.put_list(std::span(options.taps));
+  writer.put(options.requantize);
+  writer.put_list(std::span(options.head_tokens));
 }
 
 LoadOptions read_options(files::ByteCursor& cursor) {
@@ -28,6 +30,8 @@ LoadOptions read_options(files::ByteCursor& cursor) {
   options.max_wanted = cursor.read<std::int32_t>("wanted rows");
   options.max_positions = cursor.read<std::int32_t>("positions");
   read_list(cursor, options.taps, "taps");
+  options.requantize = cursor.read<Requantize>("requantize");
+  read_list(cursor, options.head_tokens, "head tokens");
   return options;
 }
 

@@ -35,10 +35,12 @@ Summary summarize(const kernels::Ops& ops, std::span<const float> logits, bool f
 
 }  // namespace
 
-OutputStage::OutputStage(const Shape& shape, std::int32_t rows, std::span<const Tap> stored)
+OutputStage::OutputStage(const Shape& shape, std::span<const Token> tokens, std::int32_t rows,
+                         std::span<const Tap> stored)
     : layers_(shape.layers), hidden_(shape.hidden) {
   for (const Tap& tap : stored) stored_.push_back({layer_of(tap, layers_), stored_.size()});
   output_.vocab = shape.vocab;
+  output_.tokens = tokens;
   output_.logits.reserve(rows);
   output_.summaries.reserve(rows);
 }
@@ -87,18 +89,20 @@ void OutputStage::finish(const Pass& pass, const Batch& batch, const Weights& we
   if (count == 0) return;
   for (std::int64_t i = 0; i < count; ++i)
     std::memcpy(b.wanted + i * hidden_, b.normed + wanted[i] * hidden_, hidden_ * sizeof(float));
-  head(pass, weights.head(), b.wanted, count, b.logits);
+  logits(pass, weights.head(), b.wanted, count, b.logits);
   if (pass.ranks.rank() != 0) return;  // rank 0 has the rows
-  const std::int64_t vocab = output_.vocab;
-  for_rows(pass.device, count, vocab, [&](kernels::Range range, int worker) {
+  const std::int64_t outputs = weights.head().outputs;
+  for_rows(pass.device, count, outputs, [&](kernels::Range range, int worker) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const std::span<const float> row(b.logits + i * vocab, vocab);
+      const std::span<const float> row(b.logits + i * outputs, outputs);
       const Want want = batch.rows[wanted[i]].want;
-      if (want == Want::ROW)
+      if (want == Want::ROW) {
         output_.logits[wanted[i]] = row;
-      else
-        output_.summaries[wanted[i]] =
-            summarize(pass.ops(), row, want == Want::SUMMARY, b.chances + worker * vocab);
+        continue;
+      }
+      Summary& summary = output_.summaries[wanted[i]];
+      summary = summarize(pass.ops(), row, want == Want::SUMMARY, b.chances + worker * outputs);
+      if (!output_.tokens.empty()) summary.argmax = output_.tokens[summary.argmax];
     }
   });
 }

@@ -10,8 +10,10 @@ namespace redline::model {
 
 class OutputStage {
  public:
-  // stored: taps whose states go into every row's slot, for learned heads. Error as begin().
-  OutputStage(const Shape& shape, std::int32_t rows, std::span<const Tap> stored);
+  // tokens: of the logits; empty: all. stored: taps whose states go into every row's slot, for
+  // learned heads. Error as begin().
+  OutputStage(const Shape& shape, std::span<const Token> tokens, std::int32_t rows,
+              std::span<const Tap> stored);
   void begin(const Batch& batch);  // Error: a tap at a layer the model lacks
   // The residual stream before layer `layer`; before layer L it is what the final norm takes.
   void take_layer_input(const Pass& pass, std::int32_t layer);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/architecture.hpp"
+#include "redline/kernels/requantize.hpp"
 
 namespace redline::model {
 namespace {
@@ -38,12 +39,25 @@ std::uint64_t fingerprint(kernels::WeightType type) {
   return checksum(packed, static_cast<std::int64_t>(type));
 }
 
+// A row of a fixed pattern, quantised: changes when the way of quantising does.
+std::uint64_t quantizer_fingerprint() {
+  constexpr std::int64_t kCols = 512;
+  std::vector<float> row(kCols);
+  for (std::int64_t i = 0; i < kCols; ++i)
+    row[i] = static_cast<float>(static_cast<std::int64_t>(i * kOdd) >> 40);
+  std::vector<std::byte> blocks(kernels::file_row_bytes(kernels::WeightType::Q4_0, kCols));
+  kernels::quantize_row_q4_0(row.data(), kCols, blocks.data());
+  return checksum(blocks, kCols);
+}
+
 std::uint64_t layout_version(const std::vector<PackedEntry>& entries) {
   std::set<kernels::WeightType> types;
   for (const PackedEntry& entry : entries) types.insert(entry.type);
   std::uint64_t version = 0;
   for (const kernels::WeightType type : types) version += fingerprint(type);
-  return version;
+  const bool is_new =
+      std::ranges::any_of(entries, [](const auto& e) { return e.stored != e.type; });
+  return is_new ? version + quantizer_fingerprint() : version;
 }
 
 }  // namespace
@@ -52,20 +66,30 @@ std::int64_t PackedEntry::tiles() const {
   return (tensor->rows() + kernels::kTileRows - 1) / kernels::kTileRows;
 }
 
-PackedLayout packed_layout(const files::Gguf& file, const std::vector<std::string>& matrices) {
+std::vector<PackedSource> as_stored(const files::Gguf& file,
+                                    const std::vector<std::string>& names) {
+  std::vector<PackedSource> matrices;
+  for (const std::string& name : names)
+    matrices.push_back({name, name, weight_type(file.tensor(name).type)});
+  return matrices;
+}
+
+PackedLayout packed_layout(const files::Gguf& file, const std::vector<PackedSource>& matrices) {
   PackedLayout layout;
   std::int64_t at = 0;  // in the tiles
   std::string table;
   std::uint64_t sample = 0;  // tells apart files of one header written in one tick of the clock
-  for (const std::string& name : matrices) {
-    const files::Tensor& tensor = file.tensor(name);
-    const kernels::WeightType type = weight_type(tensor.type);
+  for (const auto& [name, of, type] : matrices) {
+    const files::Tensor& tensor = file.tensor(of);
+    const kernels::WeightType stored = weight_type(tensor.type);
     const std::int64_t tile = kernels::tile_bytes(type, tensor.cols());
-    layout.entries.push_back({&tensor, type, at,
+    layout.entries.push_back({name, &tensor, stored, type, at,
                               kernels::packed_bytes(type, tensor.rows(), tensor.cols()),
                               std::max<std::int64_t>(1, kGroupBytes / tile)});
     table += name + " " + std::string(kernels::name(type)) + " " + std::to_string(tensor.cols()) +
-             " " + std::to_string(tensor.rows()) + "\n";
+             " " + std::to_string(tensor.rows()) +
+             (stored == type ? "" : " from " + of + " " + std::string(kernels::name(stored))) +
+             "\n";
     at = align(at + layout.entries.back().bytes);
     sample += checksum(tensor.bytes.first(std::min(tensor.bytes.size(), kSampleBytes)), at);
   }

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "redline/error.hpp"
+#include "redline/kernels/requantize.hpp"
 
 namespace redline::model {
 namespace {
@@ -24,6 +25,30 @@ void forget(std::span<const std::byte> mapped) {
   const std::uintptr_t begin = (at + kPage - 1) / kPage * kPage;
   const std::uintptr_t end = (at + mapped.size()) / kPage * kPage;
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+// Rows of the file that are quantised anew, as rows of a file of the type to pack.
+std::vector<std::byte> quantized(const PackedEntry& entry, std::int64_t first, std::int64_t rows) {
+  const std::int64_t cols = entry.tensor->cols();
+  const std::int64_t from = kernels::file_row_bytes(entry.stored, cols);
+  const std::int64_t to = kernels::file_row_bytes(entry.type, cols);
+  std::vector<float> row(cols);
+  std::vector<std::byte> out(rows * to);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    kernels::dequantize_row(entry.stored, entry.tensor->bytes.data() + (first + i) * from, cols,
+                            row.data());
+    kernels::quantize_row_q4_0(row.data(), cols, out.data() + i * to);
+  }
+  return out;
+}
+
+void pack_rows(const PackedEntry& entry, std::int64_t first, std::int64_t rows, std::byte* tiles) {
+  const std::int64_t cols = entry.tensor->cols();
+  if (entry.stored != entry.type)
+    return kernels::pack(entry.type, rows, cols, quantized(entry, first, rows).data(), tiles);
+  kernels::pack(entry.type, rows, cols,
+                entry.tensor->bytes.data() + first * kernels::file_row_bytes(entry.type, cols),
+                tiles);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, int error, std::int64_t bytes) {
@@ -64,7 +89,7 @@ void PackedWriter::write(device::WorkerPool& pool,
     sums.push_back(write_matrix(entry, pool));
     forget(entry.tensor->bytes);
     const double done = static_cast<double>(entry.offset + entry.bytes);
-    if (progress) progress(done / static_cast<double>(end), "packing " + entry.tensor->name);
+    if (progress) progress(done / static_cast<double>(end), "packing " + entry.name);
   }
   write_at(layout_.head.data(), static_cast<std::int64_t>(layout_.head.size()), 0);
   write_at(sums.data(), static_cast<std::int64_t>(sums.size() * 8), layout_.sums_offset);
@@ -75,7 +100,6 @@ void PackedWriter::write(device::WorkerPool& pool,
 
 std::uint64_t PackedWriter::write_matrix(const PackedEntry& entry, device::WorkerPool& pool) {
   const files::Tensor& tensor = *entry.tensor;
-  const std::int64_t row_bytes = kernels::file_row_bytes(entry.type, tensor.cols());
   const std::int64_t group_rows = entry.group_tiles * kernels::kTileRows;
   const std::int64_t group_bytes = entry.bytes / entry.tiles() * entry.group_tiles;
   std::vector<std::vector<std::byte>> buffers(pool.threads(), std::vector<std::byte>(group_bytes));
@@ -85,8 +109,7 @@ std::uint64_t PackedWriter::write_matrix(const PackedEntry& entry, device::Worke
     const std::int64_t rows = std::min(group_rows, tensor.rows() - first);
     const auto bytes =
         std::span(buffers[worker]).first(kernels::packed_bytes(entry.type, rows, tensor.cols()));
-    kernels::pack(entry.type, rows, tensor.cols(), tensor.bytes.data() + first * row_bytes,
-                  bytes.data());
+    pack_rows(entry, first, rows, bytes.data());
     sum += checksum(bytes, group);
     write_at(bytes.data(), static_cast<std::int64_t>(bytes.size()),
              entry.offset + group * group_bytes);

@@ -49,9 +49,8 @@ void multiply(device::Device& device, std::span<const Product> products, const s
 // x += delta of the block before (null: none), then normed, then quantised for the next products.
 void norm_and_quantize(const Pass& pass, const float* delta, const std::vector<float>& weight);
 
-// Logits of normed rows [rows, D], rows <= W, made whole on rank 0: out [rows, V] there.
-void head(const Pass& pass, const kernels::PackedMatrix& weight, const float* normed,
-          std::int64_t rows, float* out);
+// Logits of normed rows [rows, D], rows <= W, made whole on rank 0: out [rows, outputs] there.
+void logits(const Pass& pass, const Head& head, const float* normed, std::int64_t rows, float* out);
 
 // Each leaves in buffers.delta what is to be added to the residual stream.
 void attention_block(const Pass& pass, const LayerWeights& layer, const float* delta);

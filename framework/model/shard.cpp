@@ -41,9 +41,9 @@ void check(const Architecture& of, int degree) {
 
 }  // namespace
 
-Part vocab_part(const Architecture& whole, int rank, int degree) {
-  Part rows = part(tiles(whole.shape.vocab), kernels::kTileRows, rank, degree);
-  if (rank == degree - 1) rows.end = whole.shape.vocab;
+Part tile_part(std::int64_t outputs, int rank, int degree) {
+  Part rows = part(tiles(outputs), kernels::kTileRows, rank, degree);
+  if (rank == degree - 1) rows.end = outputs;
   return rows;
 }
 
@@ -57,7 +57,7 @@ Shard shard_of(const Architecture& whole, int rank, int degree) {
           .q = part(degree, whole.q_width() / degree, rank, degree),
           .kv = {kv_begin * shape.head_size, (kv_begin + kv_heads) * shape.head_size},
           .feed_forward = part(shape.feed_forward / kUnit, kUnit, rank, degree),
-          .vocab = vocab_part(whole, rank, degree)};
+          .vocab = tile_part(shape.vocab, rank, degree)};
 }
 
 Architecture part_of(const Architecture& whole, const Shard& shard) {

@@ -23,7 +23,8 @@ struct Shard {
 };
 // InputError: a degree that does not fit, with the counts and the degrees that do.
 Shard shard_of(const Architecture& whole, int rank, int degree);
-Part vocab_part(const Architecture& whole, int rank, int degree);
+// Whole tiles of so many outputs, as even as they come: of the vocabulary, or of a shorter head.
+Part tile_part(std::int64_t outputs, int rank, int degree);
 
 // The model as this rank computes it: as many heads and as wide as its shard.
 Architecture part_of(const Architecture& whole, const Shard& shard);

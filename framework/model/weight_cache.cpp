@@ -7,7 +7,6 @@
 #include <span>
 
 #include "model/file_lock.hpp"
-#include "model/packed_layout.hpp"
 #include "model/packed_writer.hpp"
 #include "redline/error.hpp"
 
@@ -56,7 +55,7 @@ files::MappedFile open_cached(const fs::path& path, const PackedLayout& layout,
 
 }  // namespace
 
-WeightCache::WeightCache(const files::Gguf& file, const std::vector<std::string>& matrices,
+WeightCache::WeightCache(const files::Gguf& file, const std::vector<PackedSource>& matrices,
                          const fs::path& folder, device::WorkerPool& pool,
                          const Progress& progress) {
   const PackedLayout layout = packed_layout(file, matrices);
@@ -74,7 +73,7 @@ WeightCache::WeightCache(const files::Gguf& file, const std::vector<std::string>
     }
   }
   for (const PackedEntry& entry : layout.entries)
-    matrices_.emplace(entry.tensor->name,
+    matrices_.emplace(entry.name,
                       kernels::PackedMatrix{entry.type, entry.tensor->rows(), entry.tensor->cols(),
                                             mapped_.bytes().data() + entry.offset});
 }

@@ -19,6 +19,7 @@
 #include "device/worker_pool.hpp"
 #include "files/gguf.hpp"
 #include "files/mapped_file.hpp"
+#include "model/packed_layout.hpp"
 #include "redline/kernels/weights.hpp"
 
 namespace redline::model {
@@ -26,11 +27,12 @@ namespace redline::model {
 class WeightCache {
  public:
   using Progress = std::function<void(double done, const std::string& what)>;
-  // matrices: names of 2-D tensors of the file. DeviceError: the folder cannot be written.
-  WeightCache(const files::Gguf& file, const std::vector<std::string>& matrices,
+  // matrices: of 2-D tensors of the file. DeviceError: the folder cannot be written.
+  WeightCache(const files::Gguf& file, const std::vector<PackedSource>& matrices,
               const std::filesystem::path& folder, device::WorkerPool& pool,
               const Progress& progress);
 
+  bool has(const std::string& name) const { return matrices_.contains(name); }
   const kernels::PackedMatrix& matrix(std::string_view name) const;
   bool was_packed_now() const { return was_packed_now_; }
   const std::filesystem::path& path() const { return path_; }

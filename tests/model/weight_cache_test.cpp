@@ -24,7 +24,9 @@ const std::vector<std::string> kMatrices = {"token_embd.weight", "blk.0.attn_q.w
 
 struct Opened {
   explicit Opened(const TinyFile& tiny, int threads = 2)
-      : file(tiny.open()), pool(threads), cache(file, kMatrices, tiny.cache(), pool, {}) {}
+      : file(tiny.open()),
+        pool(threads),
+        cache(file, as_stored(file, kMatrices), tiny.cache(), pool, {}) {}
   files::Gguf file;
   device::WorkerPool pool;
   WeightCache cache;
@@ -133,7 +135,7 @@ TEST_CASE("Progress rises to one and names what is done") {
   std::vector<double> done;
   std::string last;
   const WeightCache cache(
-      file, kMatrices, tiny.cache(), pool,
+      file, as_stored(file, kMatrices), tiny.cache(), pool,
       [&](double at, const std::string& what) { done.push_back(at), last = what; });
   CHECK(std::is_sorted(done.begin(), done.end()));
   CHECK(done.back() == 1.0);
