@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/roofline.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
 #include "model/architecture.hpp"
 #include "redline/kernels/peak.hpp"
@@ -10,7 +15,7 @@
 namespace redline::model {
 namespace {
 
-constexpr std::int64_t kMemoryBytes = 256 << 20, kChunkBytes = 2 << 20;
+constexpr std::int64_t kMemoryBytes = 256 << 20, kChunkBytes = 2 << 20, kLargePage = 2 << 20;
 constexpr double kLeastNs = 1e6;  // a loop runs so long that waking a thread is nothing
 
 template <class F>
@@ -46,14 +51,22 @@ double loop_rate(device::WorkerPool& pool, std::int64_t (*loop)(std::int64_t rou
 
 }  // namespace
 
+void LimitsProbe::Free::operator()(std::byte* memory) const { std::free(memory); }
+
 LimitsProbe::LimitsProbe(device::Device& device)
-    : device_(device), memory_(kMemoryBytes, std::byte{1}) {}
+    : device_(device),
+      memory_(static_cast<std::byte*>(std::aligned_alloc(kLargePage, kMemoryBytes))) {
+  if (!memory_) throw std::bad_alloc();
+  ::madvise(memory_.get(), kMemoryBytes, MADV_HUGEPAGE);  // advice: read as fast as it may be
+  std::memset(memory_.get(), 1, kMemoryBytes);
+}
 
 void LimitsProbe::measure() {
   const kernels::PeakLoops& loops = kernels::peak_loops(device_.ops().isa);
   device::WorkerPool& pool = device_.pool();
   for (const auto ahead : kernels::kReadAheads)
-    best_.read_bytes = std::max(best_.read_bytes, read_rate(pool, memory_, ahead));
+    best_.read_bytes =
+        std::max(best_.read_bytes, read_rate(pool, {memory_.get(), kMemoryBytes}, ahead));
   best_.multiply_adds = std::max(best_.multiply_adds, loop_rate(pool, loops.multiply_adds));
   best_.fmas = std::max(best_.fmas, loop_rate(pool, loops.fmas));
 }

@@ -3,7 +3,7 @@
 // how fast memory is read, or what it must multiply by how fast a loop multiplies.
 #pragma once
 #include <cstddef>
-#include <vector>
+#include <memory>
 
 #include "device/device.hpp"
 #include "files/gguf.hpp"
@@ -26,7 +26,10 @@ class LimitsProbe {
 
  private:
   device::Device& device_;
-  std::vector<std::byte> memory_;  // more than caches hold
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte[], Free> memory_;  // more than caches hold, in large pages
   Limits best_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A forward bench that stays loaded and times what it is asked for, so that another program may
 // take turns with it. What it says first describes the model; then a line asks, a line answers:
-//   chain|tree|prompt ROWS REPEATS   {"ms": [...], "roofline_ms": ...}; one more run first, untimed
+//   chain|tree|prompt ROWS REPEATS   {"ms": [...], "roofline_ms": ...}; a forward first, untimed
 //   limits                           {"read_bytes": ..., "multiply_adds": ..., "fmas": ...} a
 //   second
 // What cannot be done answers {"error": ...}. The end of the input ends it.
