@@ -23,7 +23,9 @@ class ScriptedModel final : public model::Forward {
   std::int32_t vocab() const override { return vocab_; }
   std::int32_t context() const override { return context_; }
   std::int32_t max_rows() const override { return max_rows_; }
-  kv::KvShape kv_shape() const override { return {1, 1, 2}; }  // 4 bytes of K and of V a slot
+  kv::KvShape kv_shape() const override {  // 4 bytes of K and of V a slot
+    return {.layers = 1, .kv_heads = 1, .head_size = 1, .type = kernels::KvType::F32};
+  }
 
   const model::Output& forward(const model::Batch& batch) override {
     require(static_cast<std::int32_t>(batch.rows.size()) <= max_rows_, "rows fit the forward");

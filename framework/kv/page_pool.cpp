@@ -23,6 +23,30 @@ bool poisoned(const std::byte* at, std::int64_t bytes) {
   return std::all_of(at, at + bytes, [](std::byte b) { return b == kPoison; });
 }
 
+// One number a time, for the many small ones of K.
+template <class Number>
+void copy_numbers(std::int64_t count, const std::byte* from, std::byte* to) {
+  constexpr std::int64_t kStep = kPageTokens * sizeof(Number);
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * kStep, from + i * kStep, sizeof(Number));
+}
+
+// What one slot holds of a field goes to another slot, perhaps of the same page.
+void copy_field(const kernels::KvField& field, const std::byte* from, std::int32_t from_slot,
+                std::byte* to, std::int32_t to_slot) {
+  from += from_slot * field.bytes;
+  to += to_slot * field.bytes;
+  if (field.count == 1) {
+    std::memmove(to, from, field.bytes);
+  } else if (field.bytes == 1) {
+    copy_numbers<std::uint8_t>(field.count, from, to);
+  } else if (field.bytes == 2) {
+    copy_numbers<std::uint16_t>(field.count, from, to);
+  } else {
+    copy_numbers<std::uint32_t>(field.count, from, to);
+  }
+}
+
 }  // namespace
 
 struct PagePool::Impl {
@@ -60,6 +84,7 @@ PagePool::PagePool(KvShape shape, std::int32_t pages, bool guard)
                       " bytes of KV: " + std::strerror(errno) +
                       "; ask for fewer sequences or a shorter context");
   impl_->arena = static_cast<std::byte*>(arena);
+  ::madvise(arena, impl_->arena_bytes, MADV_HUGEPAGE);  // a walk touches every page of a layer
   if (guard) std::fill_n(impl_->arena, impl_->arena_bytes, kPoison);
 }
 
@@ -78,7 +103,8 @@ std::int32_t PagePool::obtainable() const {
 bool PagePool::take(std::int32_t count, std::vector<PageId>& out) {
   if (count > obtainable()) return false;
   if (count <= 0) return true;
-  out.reserve(out.size() + count);  // nothing is out if this throws
+  if (out.capacity() < out.size() + count)  // nothing is out if this throws
+    out.reserve(std::max(out.size() + count, 2 * out.capacity()));
   if (count > available()) impl_->reclaimer->reclaim(count - available());
   if (count > available())
     throw Error("page pool: " + std::to_string(count) + " pages were obtainable, " +
@@ -122,7 +148,6 @@ void PagePool::reclaim_from(Reclaimer* reclaimer) {
 
 std::byte* PagePool::data(PageId page) const { return impl_->page(page); }
 
-// A page is [layer][K, V][kv_head][16][head_size] of F16, then [16][feature_floats] of floats.
 void PagePool::copy_slot(const SlotCopy& copy) {
   if (std::min(copy.from_page, copy.to_page) < 0 ||
       std::max(copy.from_page, copy.to_page) >= total() || std::min(copy.from, copy.to) < 0 ||
@@ -133,15 +158,9 @@ void PagePool::copy_slot(const SlotCopy& copy) {
                 std::to_string(kPageTokens) + " slots");
   const std::byte* from = impl_->page(copy.from_page);
   std::byte* to = impl_->page(copy.to_page);
-  const auto copy_of = [&](std::int64_t offset, std::int64_t slot_bytes) {
-    std::memmove(to + offset + copy.to * slot_bytes, from + offset + copy.from * slot_bytes,
-                 slot_bytes);
-  };
-  const std::int64_t slot_bytes = std::int64_t{2} * shape_.head_size;
-  const std::int64_t blocks = std::int64_t{shape_.layers} * 2 * shape_.kv_heads;
-  for (std::int64_t i = 0; i < blocks; ++i) copy_of(i * kPageTokens * slot_bytes, slot_bytes);
-  if (shape_.feature_floats > 0)
-    copy_of(shape_.features_offset(), std::int64_t{4} * shape_.feature_floats);
+  for_each_field(shape_, [&](const kernels::KvField& field) {
+    copy_field(field, from + field.offset, copy.from, to + field.offset, copy.to);
+  });
   if (impl_->observer) impl_->observer(copy);
 }
 

@@ -92,7 +92,8 @@ void RowPlan::add_segment(const Batch& batch, const Segment& segment) {
   kv_.push_back({.pages = segment.cache->pages().data(),
                  .layer_offset = 0,
                  .kv_heads = shape.kv_heads,
-                 .head_size = shape.head_size});
+                 .head_size = shape.head_size,
+                 .type = shape.type});
   for (std::int32_t row = segment.row_begin; row < segment.row_end; ++row)
     add_row(batch, segment, row);
   for (std::int32_t row = segment.row_begin; row < segment.row_end; row += kBlockRows)

@@ -1,73 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-// K and V of sixteen positions as float32, K turned so that a lane is a position. Include after a
+// K and V of sixteen positions of one kv head, as sixteen lanes at a time. Include after a
 // lanes_*.hpp.
 #pragma once
+#include "kv_layout.hpp"
 #include "layout.hpp"
 
 namespace redline::kernels {
 namespace {
 
-struct TileRows {  // where the positions of a tile lie
-  const std::uint16_t* key[kLanes];
-  const std::uint16_t* value[kLanes];
-};
-
-// Eight halves of one row, zeros behind the last.
-inline __m128i load_eight(const std::uint16_t* at, std::int64_t left) {
-  if (left >= 8) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-  std::uint16_t halves[8] = {};
-  __builtin_memcpy(halves, at, static_cast<unsigned long>(left) * sizeof(std::uint16_t));
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(halves));
-}
-
-// Columns [e, e + 8) of sixteen rows: rows i and i + 8 share a register, three rounds of unpacking
-// turn both 8 x 8 halves at once.
-inline void turn_eight(const std::uint16_t* const* rows, std::int64_t e, std::int64_t left,
-                       float* out) {
-  __m256i a[8], b[8];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i)
-    a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(load_eight(rows[i] + e, left)),
-                                   load_eight(rows[i + 8] + e, left), 1);
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    b[2 * i] = _mm256_unpacklo_epi16(a[2 * i], a[2 * i + 1]);
-    b[2 * i + 1] = _mm256_unpackhi_epi16(a[2 * i], a[2 * i + 1]);
-  }
-#pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4) {
-    a[i] = _mm256_unpacklo_epi32(b[i], b[i + 2]);
-    a[i + 1] = _mm256_unpackhi_epi32(b[i], b[i + 2]);
-    a[i + 2] = _mm256_unpacklo_epi32(b[i + 1], b[i + 3]);
-    a[i + 3] = _mm256_unpackhi_epi32(b[i + 1], b[i + 3]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    store(out + 2 * i * kLanes, from_halves(_mm256_unpacklo_epi64(a[i], a[i + 4])));
-    store(out + (2 * i + 1) * kLanes, from_halves(_mm256_unpackhi_epi64(a[i], a[i + 4])));
-  }
-}
+constexpr std::int64_t kTilesAhead = 2;
 
 inline std::int64_t round_up(std::int64_t size, std::int64_t step) {
   return (size + step - 1) / step * step;
 }
 
-// keys [E rounded to 8, 16]
-inline void load_keys(const TileRows& rows, std::int64_t head_size, float* keys) {
-  for (std::int64_t e = 0; e < head_size; e += 8)
-    turn_eight(rows.key, e, head_size - e, keys + e * kLanes);
+inline float to_float(float x) { return x; }
+inline float to_float(std::uint16_t half) { return _cvtsh_ss(half); }
+inline float to_float(std::int8_t x) { return static_cast<float>(x); }
+
+// As a page holds them. Each read asks for what lies `ahead` bytes further: the same place of a
+// page that is read soon.
+template <class Element>
+struct PageTile {
+  static constexpr bool kHasScales = sizeof(Element) == 1;
+  const Element *keys, *values;  // [E, 16], [16, E]
+  std::int64_t size;             // E
+  std::ptrdiff_t ahead;
+
+  const std::uint16_t* key_scales() const {
+    return reinterpret_cast<const std::uint16_t*>(keys) - size / kKvBlock * kLanes;
+  }
+  const std::uint16_t* value_scales() const {
+    return reinterpret_cast<const std::uint16_t*>(values) - size / kKvBlock * kLanes;
+  }
+  void fetch(const Element* at) const {
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(at) + ahead);
+  }
+  Floats key(std::int64_t e) const {  // of sixteen positions
+    const Element* const at = keys + e * kLanes;
+    fetch(at);
+    if constexpr (kHasScales) return load(at) * load(key_scales() + e / kKvBlock * kLanes);
+    return load(at);
+  }
+  Floats value(std::int64_t i, std::int64_t e) const {  // sixteen elements of position i
+    const Element* const at = values + i * size + e;
+    fetch(at);
+    if constexpr (kHasScales)
+      return load(at) * splat(to_float(value_scales()[(i * size + e) / kKvBlock]));
+    return load(at);
+  }
+  float key_of(std::int64_t i, std::int64_t e) const {
+    const float element = to_float(keys[e * kLanes + i]);
+    if constexpr (kHasScales) return element * to_float(key_scales()[e / kKvBlock * kLanes + i]);
+    return element;
+  }
+  float value_of(std::int64_t i, std::int64_t e) const {
+    const float element = to_float(values[i * size + e]);
+    if constexpr (kHasScales) return element * to_float(value_scales()[(i * size + e) / kKvBlock]);
+    return element;
+  }
+};
+
+// Positions [begin, begin + count) of a tile, as one row sees them.
+struct Slots {
+  const Visibility* sees;
+  std::int64_t begin, count;
+
+  std::int64_t operator[](std::int64_t i) const {
+    const std::int64_t at = begin + i;
+    return at < sees->prefix ? at : sees->tail[at - sees->prefix];
+  }
+  std::int64_t page() const { return (*this)[0] / kPageTokens; }
+  // What to ask for while this page is read: the prefix's page some tiles on, if there is one.
+  std::int64_t page_ahead() const {
+    const std::int64_t ahead = page() + kTilesAhead;
+    return ahead * kPageTokens < sees->prefix ? ahead : page();
+  }
+};
+
+template <class Element>
+PageTile<Element> tile_of(const PagedKv& kv, std::int64_t kv_head, std::int64_t page,
+                          std::int64_t page_ahead) {
+  const std::int64_t scales = scale_bytes(kv.type, kv.head_size);
+  const std::byte* const keys = part_of(kv, page, kv_head, Part::KEYS);
+  const std::byte* const values = part_of(kv, page, kv_head, Part::VALUES);
+  return {reinterpret_cast<const Element*>(keys + scales),
+          reinterpret_cast<const Element*>(values + scales), kv.head_size,
+          kv.pages[page_ahead] - kv.pages[page]};
+}
+template <class Element>
+PageTile<Element> tile_of(const PagedKv& kv, std::int64_t kv_head, const Slots& slots) {
+  return tile_of<Element>(kv, kv_head, slots.page(), slots.page_ahead());
 }
 
-// values [16, E rounded to 16]; the first count rows.
-inline void load_values(const TileRows& rows, std::int64_t count, std::int64_t head_size,
-                        float* values) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    for (std::int64_t e = 0; e < head_size; e += kLanes, values += kLanes) {
-      const __m128i low = load_eight(rows.value[i] + e, head_size - e);
-      const __m128i high = head_size - e > 8 ? load_eight(rows.value[i] + e + 8, head_size - e - 8)
-                                             : _mm_setzero_si128();
-      store(values, from_halves(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1)));
-    }
+// Converted, for many heads or from many pages.
+struct FloatTile {
+  float *keys, *values;  // [E, 16], [16, row]
+  std::int64_t row;      // E rounded to 16
+
+  Floats key(std::int64_t e) const { return load(keys + e * kLanes); }
+  Floats value(std::int64_t i, std::int64_t e) const { return load(values + i * row + e); }
+};
+
+template <class Element>
+void convert_value(const PageTile<Element>& from, std::int64_t slot, std::int64_t i,
+                   const FloatTile& to) {
+  float* const row = to.values + i * to.row;
+  std::int64_t e = 0;
+  for (; e + kLanes <= from.size; e += kLanes) store(row + e, from.value(slot, e));
+  for (; e < from.size; ++e) row[e] = from.value_of(slot, e);
+}
+
+// Most of a tile's slots lie in one page, each at its own place; the others are fetched one by one.
+template <class Element>
+void convert_keys(const PagedKv& kv, std::int64_t kv_head, const Slots& slots,
+                  const FloatTile& to) {
+  const PageTile<Element> whole = tile_of<Element>(kv, kv_head, slots);
+  for (std::int64_t e = 0; e < kv.head_size; ++e) store(to.keys + e * kLanes, whole.key(e));
+  for (std::int64_t i = 0; i < slots.count; ++i) {
+    const std::int64_t page = slots[i] / kPageTokens, in_page = slots[i] % kPageTokens;
+    if (page == slots.page() && in_page == i) continue;
+    const PageTile<Element> tile = tile_of<Element>(kv, kv_head, page, page);
+    for (std::int64_t e = 0; e < kv.head_size; ++e)
+      to.keys[e * kLanes + i] = tile.key_of(in_page, e);
+  }
+}
+
+template <class Element>
+void convert_values(const PagedKv& kv, std::int64_t kv_head, const Slots& slots,
+                    const FloatTile& to) {
+  const PageTile<Element> whole = tile_of<Element>(kv, kv_head, slots);
+  for (std::int64_t i = 0; i < slots.count; ++i) {
+    const std::int64_t page = slots[i] / kPageTokens;
+    convert_value(page == slots.page() ? whole : tile_of<Element>(kv, kv_head, page, page),
+                  slots[i] % kPageTokens, i, to);
   }
 }
 

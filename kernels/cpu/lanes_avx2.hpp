@@ -8,7 +8,9 @@
 namespace redline::kernels {
 namespace {
 
-constexpr int kHeadsAtOnce = 4;  // accumulators of Floats that fit the registers
+// Attention: kHeadsAtOnce x kAbreast sums of Floats fit the registers.
+constexpr int kHeadsAtOnce = 6, kAbreast = 1;
+constexpr int kPassesOfPages = 1 << 20;  // so many convert pages as they read them
 
 struct Floats {
   __m256 low, high;
@@ -85,15 +87,25 @@ inline __m256 power_of_two_half(__m256 shifted) {
 inline Floats power_of_two(Floats shifted) {
   return {power_of_two_half(shifted.low), power_of_two_half(shifted.high)};
 }
+inline bool any_above(Floats x, Floats y) {  // a lane of x > y
+  return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(x.low, y.low, _CMP_GT_OQ),
+                                         _mm256_cmp_ps(x.high, y.high, _CMP_GT_OQ)));
+}
 inline unsigned equal_mask(Floats x, Floats y) {  // bit i: lane i
   const int low = _mm256_movemask_ps(_mm256_cmp_ps(x.low, y.low, _CMP_EQ_OQ));
   const int high = _mm256_movemask_ps(_mm256_cmp_ps(x.high, y.high, _CMP_EQ_OQ));
   return static_cast<unsigned>(low | high << 8);
 }
 
-inline Floats from_halves(__m256i halves) {
-  return {_mm256_cvtph_ps(_mm256_castsi256_si128(halves)),
-          _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1))};
+// Sixteen numbers of another type.
+inline Floats load(const std::uint16_t* halves) {
+  const auto* const at = reinterpret_cast<const __m128i*>(halves);
+  return {_mm256_cvtph_ps(_mm_loadu_si128(at)), _mm256_cvtph_ps(_mm_loadu_si128(at + 1))};
+}
+inline Floats load(const std::int8_t* at) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes)))};
 }
 inline void store_halves(std::uint16_t* at, Floats x) {
   auto* const to = reinterpret_cast<__m128i*>(at);
@@ -102,8 +114,9 @@ inline void store_halves(std::uint16_t* at, Floats x) {
 }
 
 // The fixed tree: lanes i and i + 8, then + 4, + 2, + 1.
+inline __m256 fold(Floats x) { return _mm256_add_ps(x.low, x.high); }
 inline float sum(Floats x) {
-  const __m256 eight = _mm256_add_ps(x.low, x.high);
+  const __m256 eight = fold(x);
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));

@@ -9,7 +9,8 @@
 namespace redline::kernels {
 namespace {
 
-constexpr int kHeadsAtOnce = 8;
+constexpr int kHeadsAtOnce = 8, kAbreast = 2;
+constexpr int kPassesOfPages = 2;
 
 struct Floats {
   __m512 v;
@@ -50,12 +51,22 @@ inline Floats power_of_two(Floats shifted) {
   const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted.v), 23);
   return {_mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_set1_epi32(0x3f800000)))};
 }
+inline bool any_above(Floats x, Floats y) { return _mm512_cmp_ps_mask(x.v, y.v, _CMP_GT_OQ); }
 inline unsigned equal_mask(Floats x, Floats y) { return _mm512_cmp_ps_mask(x.v, y.v, _CMP_EQ_OQ); }
 
-inline Floats from_halves(__m256i halves) { return {_mm512_cvtph_ps(halves)}; }
+inline Floats load(const std::uint16_t* halves) {
+  return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves)))};
+}
+inline Floats load(const std::int8_t* at) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+}
 
+inline __m256 fold(Floats x) {
+  return _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+}
 inline float sum(Floats x) {
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+  const __m256 eight = fold(x);
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));

@@ -3,6 +3,7 @@
 #include "cpu/lanes_avx2.hpp"
 //
 #include "cpu/exponential.hpp"
+#include "cpu/kv_store.hpp"
 #include "families.hpp"
 #include "layout.hpp"
 
@@ -89,15 +90,6 @@ void rotate(const Rope& rope, std::int64_t position, float* head) {
   rotate_halves(cosine, sine, half, head);
 }
 
-void write_halves(const float* values, std::int64_t size, std::uint16_t* to) {
-  for (std::int64_t e = 0; e < size; e += kLanes) {
-    const std::int64_t count = lanes_at(e, size);
-    std::uint16_t halves[kLanes];
-    store_halves(halves, load_first(values + e, count));
-    __builtin_memcpy(to + e, halves, static_cast<unsigned long>(count) * sizeof(std::uint16_t));
-  }
-}
-
 void rope_append(const Rope& rope, const std::int32_t* positions, const std::int32_t* slots,
                  const PagedKv* const* kv, float* q, std::int64_t heads, std::int64_t q_stride,
                  float* k, const float* v, std::int64_t kv_stride, Range rows) {
@@ -105,14 +97,11 @@ void rope_append(const Rope& rope, const std::int32_t* positions, const std::int
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
     for (std::int64_t h = 0; h < heads; ++h)
       rotate(rope, positions[t], q + t * q_stride + h * size);
-    const PagedKv& to = *kv[t];
-    std::byte* const layer = to.pages[slots[t] / kPageTokens] + to.layer_offset;
-    auto* at = reinterpret_cast<std::uint16_t*>(layer) + slots[t] % kPageTokens * size;
-    for (std::int64_t g = 0; g < to.kv_heads; ++g, at += kPageTokens * size) {
+    for (std::int64_t g = 0; g < kv[t]->kv_heads; ++g) {
       float* const key = k + t * kv_stride + g * size;
       rotate(rope, positions[t], key);
-      write_halves(key, size, at);
-      write_halves(v + t * kv_stride + g * size, size, at + to.kv_heads * kPageTokens * size);
+      store_slot(*kv[t], slots[t], g, Part::KEYS, key);
+      store_slot(*kv[t], slots[t], g, Part::VALUES, v + t * kv_stride + g * size);
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "families.hpp"
-#include "half.hpp"
+#include "reference/kv_values.hpp"
 #include "reference/lanes.hpp"
 
 namespace redline::kernels {
@@ -13,12 +13,6 @@ namespace {
 
 std::int64_t slot_of(const Visibility& sees, std::int64_t position) {
   return position < sees.prefix ? position : sees.tail[position - sees.prefix];
-}
-
-const std::uint16_t* stored(const PagedKv& kv, std::int64_t slot, std::int64_t kv_head, int part) {
-  const std::byte* const layer = kv.pages[slot / kPageTokens] + kv.layer_offset;
-  return reinterpret_cast<const std::uint16_t*>(layer) +
-         ((part * kv.kv_heads + kv_head) * kPageTokens + slot % kPageTokens) * kv.head_size;
 }
 
 // State of one query head: out [E] holds sum p V, relative to exp(-largest).
@@ -34,9 +28,10 @@ void add_tile(const PagedKv& kv, const Visibility& sees, std::int64_t kv_head, s
   const float scale = 1.0f / std::sqrt(static_cast<float>(size));
   float weights[kLanes] = {}, largest = state.largest;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint16_t* const key = stored(kv, slot_of(sees, begin + i), kv_head, 0);
+    const std::int64_t slot = slot_of(sees, begin + i);
     float dot = 0;
-    for (std::int64_t e = 0; e < size; ++e) dot = std::fma(half_to_float(key[e]), q[e], dot);
+    for (std::int64_t e = 0; e < size; ++e)
+      dot = std::fma(kv_value(kv, slot, kv_head, Part::KEYS, e), q[e], dot);
     weights[i] = dot * scale;
     if (weights[i] > largest) largest = weights[i];
   }
@@ -46,9 +41,9 @@ void add_tile(const PagedKv& kv, const Visibility& sees, std::int64_t kv_head, s
   state.sum = std::fma(state.sum, shrink, sum_lanes(weights));
   for (std::int64_t e = 0; e < size; ++e) out[e] = out[e] * shrink;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint16_t* const value = stored(kv, slot_of(sees, begin + i), kv_head, 1);
+    const std::int64_t slot = slot_of(sees, begin + i);
     for (std::int64_t e = 0; e < size; ++e)
-      out[e] = std::fma(weights[i], half_to_float(value[e]), out[e]);
+      out[e] = std::fma(weights[i], kv_value(kv, slot, kv_head, Part::VALUES, e), out[e]);
   }
 }
 

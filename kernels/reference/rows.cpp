@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norm, activation and rotary position: one row at a time.
 #include <cmath>
-#include <cstring>
 
 #include "families.hpp"
-#include "half.hpp"
+#include "reference/kv_values.hpp"
 #include "reference/lanes.hpp"
 
 namespace redline::kernels {
@@ -47,16 +46,6 @@ void rotate(const Rope& rope, std::int64_t position, float* head) {
   }
 }
 
-// Of one kv head: values [E] to their slot; part 0 is K, 1 is V.
-void write_slot(const PagedKv& kv, std::int64_t slot, std::int64_t kv_head, int part,
-                const float* values) {
-  std::byte* const layer = kv.pages[slot / kPageTokens] + kv.layer_offset;
-  auto* const to =
-      reinterpret_cast<std::uint16_t*>(layer) +
-      ((part * kv.kv_heads + kv_head) * kPageTokens + slot % kPageTokens) * kv.head_size;
-  for (std::int64_t e = 0; e < kv.head_size; ++e) to[e] = float_to_half(values[e]);
-}
-
 void rope_append(const Rope& rope, const std::int32_t* positions, const std::int32_t* slots,
                  const PagedKv* const* kv, float* q, std::int64_t heads, std::int64_t q_stride,
                  float* k, const float* v, std::int64_t kv_stride, Range rows) {
@@ -67,8 +56,8 @@ void rope_append(const Rope& rope, const std::int32_t* positions, const std::int
     for (std::int64_t g = 0; g < kv[t]->kv_heads; ++g) {
       float* const key = k + t * kv_stride + g * size;
       rotate(rope, positions[t], key);
-      write_slot(*kv[t], slots[t], g, 0, key);
-      write_slot(*kv[t], slots[t], g, 1, v + t * kv_stride + g * size);
+      store_slot(*kv[t], slots[t], g, Part::KEYS, key);
+      store_slot(*kv[t], slots[t], g, Part::VALUES, v + t * kv_stride + g * size);
     }
   }
 }

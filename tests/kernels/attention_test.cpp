@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "reference/kv_values.hpp"
 #include "samples.hpp"
 
 namespace redline::kernels {
@@ -12,32 +13,33 @@ namespace {
 
 using namespace samples;
 
-// Pages of one sequence, scattered in memory, every slot a NaN until written.
+constexpr KvType kKvTypes[] = {KvType::F16, KvType::F32, KvType::Q8_0};
+
+// Pages of one sequence, scattered in memory, every slot NaN until written; the layer is the second
+// one of its page.
 struct Cache {
   std::int64_t kv_heads, head_size, layer_bytes;
+  KvType type;
   std::vector<std::vector<std::byte>> pages;
   std::vector<std::byte*> list;
 
-  Cache(std::int64_t g, std::int64_t e, std::int64_t slots)
-      : kv_heads(g), head_size(e), layer_bytes(g * kPageTokens * e * 4) {
+  Cache(KvType of, std::int64_t g, std::int64_t e, std::int64_t slots)
+      : kv_heads(g), head_size(e), layer_bytes(2 * g * kv_part_bytes(of, e)), type(of) {
     for (std::int64_t page = 0; page * kPageTokens < slots; ++page)
       pages.emplace_back(static_cast<std::size_t>(2 * layer_bytes), std::byte{0xff});
     for (auto& page : pages) list.push_back(page.data());
   }
-  PagedKv view() const { return {list.data(), layer_bytes, kv_heads, head_size}; }
+  PagedKv view() const { return {list.data(), layer_bytes, kv_heads, head_size, type}; }
 
-  std::uint16_t* at(std::int64_t slot, std::int64_t head, int part) {
-    auto* const layer = reinterpret_cast<std::uint16_t*>(
-        list[static_cast<std::size_t>(slot / kPageTokens)] + layer_bytes);
-    return layer + ((part * kv_heads + head) * kPageTokens + slot % kPageTokens) * head_size;
+  double at(std::int64_t slot, std::int64_t head, Part part, std::int64_t e) const {
+    return double{kv_value(view(), slot, head, part, e)};
   }
   // The K and V of `position`, whatever slot holds it.
   void write(std::int64_t slot, std::uint64_t position) {
     Random random(position);
     for (std::int64_t head = 0; head < kv_heads; ++head)
-      for (int part : {0, 1})
-        for (std::int64_t e = 0; e < head_size; ++e)
-          at(slot, head, part)[e] = float_to_half(std::normal_distribution<float>()(random));
+      for (const Part part : {Part::KEYS, Part::VALUES})
+        store_slot(view(), slot, head, part, floats(random, head_size).data());
   }
 };
 
@@ -64,11 +66,19 @@ std::vector<float> row_of(const std::vector<float>& all, std::int64_t row, std::
 
 const Shape kShapes[] = {{9, 3, 64}, {12, 2, 128}, {2, 2, 16}, {8, 1, 24}, {5, 5, 20}, {40, 1, 32}};
 
+std::vector<std::pair<Shape, KvType>> cases() {
+  std::vector<std::pair<Shape, KvType>> all;
+  for (const Shape& shape : kShapes)
+    for (const KvType type : kKvTypes)
+      if (shape.head_size % kv_block(type) == 0) all.emplace_back(shape, type);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("attention is softmax(q K / sqrt E) V, computed in float64") {
-  for (const Shape& shape : kShapes) {
-    Cache cache(shape.kv_heads, shape.head_size, 50);
+  for (const auto& [shape, type] : cases()) {
+    Cache cache(type, shape.kv_heads, shape.head_size, 50);
     for (std::int64_t slot = 0; slot < 37; ++slot)
       cache.write(slot, static_cast<std::uint64_t>(slot));
     Random random(1);
@@ -81,15 +91,14 @@ TEST_CASE("attention is softmax(q K / sqrt E) V, computed in float64") {
       for (std::int64_t slot = 0; slot < 37; ++slot) {
         double dot = 0;
         for (std::int64_t e = 0; e < size; ++e)
-          dot += double{half_to_float(cache.at(slot, g, 0)[e])} *
-                 q[static_cast<std::size_t>(h * size + e)];
+          dot += cache.at(slot, g, Part::KEYS, e) * q[static_cast<std::size_t>(h * size + e)];
         weights.push_back(std::exp(dot / std::sqrt(static_cast<double>(size))));
       }
       const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
       for (std::int64_t slot = 0; slot < 37; ++slot)
         for (std::int64_t e = 0; e < size; ++e)
-          want[static_cast<std::size_t>(e)] += weights[static_cast<std::size_t>(slot)] / total *
-                                               half_to_float(cache.at(slot, g, 1)[e]);
+          want[static_cast<std::size_t>(e)] +=
+              weights[static_cast<std::size_t>(slot)] / total * cache.at(slot, g, Part::VALUES, e);
       for (std::int64_t e = 0; e < size; ++e)
         REQUIRE(out[static_cast<std::size_t>(h * size + e)] ==
                 Approx(want[static_cast<std::size_t>(e)]).margin(2e-5));
@@ -98,10 +107,10 @@ TEST_CASE("attention is softmax(q K / sqrt E) V, computed in float64") {
 }
 
 TEST_CASE("attention over a prefill gives the reference's bits on every instruction set") {
-  for (const Shape& shape : kShapes) {
+  for (const auto& [shape, type] : cases()) {
     for (std::int64_t rows : {1, 2, 3, 5, 8, 16, 33, 65}) {
-      for (std::int64_t before : {0, 15, 40}) {
-        Cache cache(shape.kv_heads, shape.head_size, before + rows);
+      for (std::int64_t before : {0, 15, 70}) {
+        Cache cache(type, shape.kv_heads, shape.head_size, before + rows);
         std::vector<Visibility> sees;
         for (std::int64_t slot = 0; slot < before + rows; ++slot)
           cache.write(slot, static_cast<std::uint64_t>(slot));
@@ -110,7 +119,8 @@ TEST_CASE("attention over a prefill gives the reference's bits on every instruct
         const std::vector<float> q = floats(random, rows * shape.heads * shape.head_size);
         const std::vector<float> want = attend(ops(Isa::PORTABLE), cache, shape, sees, q);
         for (Isa isa : supported()) {
-          INFO(name(isa) << " E " << shape.head_size << " rows " << rows << " before " << before);
+          INFO(name(isa) << ' ' << name(type) << " E " << shape.head_size << " rows " << rows
+                         << " before " << before);
           REQUIRE(same_bits(attend(ops(isa), cache, shape, sees, q), want));
         }
       }
@@ -120,12 +130,13 @@ TEST_CASE("attention over a prefill gives the reference's bits on every instruct
 
 TEST_CASE("a row of a draft tree gets plain decoding's bits, whatever its neighbours hold") {
   Random random(3);
-  for (int trial = 0; trial < 60; ++trial) {
-    const Shape& shape = kShapes[trial % std::size(kShapes)];
+  const auto all = cases();
+  for (std::size_t trial = 0; trial < 8 * all.size(); ++trial) {
+    const auto& [shape, type] = all[trial % all.size()];
     const std::int64_t width = shape.heads * shape.head_size;
     const std::int64_t prefix = static_cast<std::int64_t>(random() % 60),
                        nodes = 1 + static_cast<std::int64_t>(random() % 40);
-    Cache tree(shape.kv_heads, shape.head_size, prefix + nodes + 16);
+    Cache tree(type, shape.kv_heads, shape.head_size, prefix + nodes + 16);
     for (std::int64_t slot = 0; slot < prefix; ++slot)
       tree.write(slot, static_cast<std::uint64_t>(slot));
     // Node i's parent is any earlier node, or the prefix; slots are in node order. One node in five
@@ -153,7 +164,7 @@ TEST_CASE("a row of a draft tree gets plain decoding's bits, whatever its neighb
       for (std::int64_t i = 0; i < nodes; ++i) {
         if (!sound[static_cast<std::size_t>(i)]) continue;
         const auto& tail = tails[static_cast<std::size_t>(i)];
-        Cache plain(shape.kv_heads, shape.head_size, prefix + std::ssize(tail));
+        Cache plain(type, shape.kv_heads, shape.head_size, prefix + std::ssize(tail));
         for (std::int64_t slot = 0; slot < prefix; ++slot)
           plain.write(slot, static_cast<std::uint64_t>(slot));
         for (std::int64_t j = 0; j < std::ssize(tail); ++j)

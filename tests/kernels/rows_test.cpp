@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
+#include "reference/kv_values.hpp"
 #include "samples.hpp"
 
 namespace redline::kernels {
@@ -89,10 +91,18 @@ TEST_CASE("rope tables hold the correctly rounded cosine and sine up to long con
 
 TEST_CASE("rope_append gives the reference's bits in q, k and the slots, and writes nothing else") {
   Random random(3);
-  for (std::int64_t size : {16, 20, 64, 128}) {
+  for (const auto& [size, type] :
+       std::vector<std::pair<std::int64_t, KvType>>{{16, KvType::F16},
+                                                    {20, KvType::F16},
+                                                    {64, KvType::F16},
+                                                    {128, KvType::F16},
+                                                    {20, KvType::F32},
+                                                    {64, KvType::F32},
+                                                    {32, KvType::Q8_0},
+                                                    {128, KvType::Q8_0}}) {
     for (RopePairs pairs : {RopePairs::NORM, RopePairs::NEOX}) {
       const std::int64_t rows = 4, heads = 3, kv_heads = 2,
-                         layer = kv_heads * kPageTokens * size * 4;
+                         layer = 2 * kv_heads * kv_part_bytes(type, size);
       const RopeTable table(10000, size, 64);
       const Rope rope{pairs, size, table.cosine.data(), table.sine.data()};
       const std::int32_t positions[] = {0, 5, 40, 63}, slots[] = {0, 31, 16, 7};
@@ -105,7 +115,7 @@ TEST_CASE("rope_append gives the reference's bits in q, k and the slots, and wri
         std::vector<float> q_got = q, k_got = k;
         std::vector<std::byte> memory(static_cast<std::size_t>(4 * layer), std::byte{0xaa});
         std::byte* const pages[] = {memory.data() + 2 * layer, memory.data()};
-        const PagedKv kv{pages, layer, kv_heads, size};
+        const PagedKv kv{pages, layer, kv_heads, size, type};
         const PagedKv* const all[] = {&kv, &kv, &kv, &kv};
         ops(isa).rope_append(rope, positions, slots, all, q_got.data(), heads, heads * size,
                              k_got.data(), v.data(), kv_heads * size, {0, rows});
@@ -119,21 +129,52 @@ TEST_CASE("rope_append gives the reference's bits in q, k and the slots, and wri
                   Approx(a * std::cos(angle) - b * std::sin(angle)).margin(1e-6));
           REQUIRE(q_got[static_cast<std::size_t>(heads * size + second)] ==
                   Approx(b * std::cos(angle) + a * std::sin(angle)).margin(1e-6));
-          std::uint16_t written[2];
-          std::memcpy(written, memory.data() + layer + ((kPageTokens + 15) * size) * 2,
-                      2);  // slot 31, head 1, K
-          std::memcpy(written + 1, memory.data() + layer + ((3 * kPageTokens + 15) * size) * 2,
-                      2);  // and V
-          REQUIRE(written[0] == float_to_half(k_got[static_cast<std::size_t>(3 * size)]));
-          REQUIRE(written[1] == float_to_half(v[static_cast<std::size_t>(3 * size)]));
+          const float tolerance = type == KvType::Q8_0 ? 0.02f : type == KvType::F16 ? 2e-3f : 0;
+          for (std::int64_t e = 0; e < size; ++e) {  // row 1 lies in slot 31, head 1
+            const std::size_t at = static_cast<std::size_t>(3 * size + e);
+            REQUIRE(std::fabs(kv_value(kv, 31, 1, Part::KEYS, e) - k_got[at]) <= tolerance);
+            REQUIRE(std::fabs(kv_value(kv, 31, 1, Part::VALUES, e) - v[at]) <= tolerance);
+          }
           const auto untouched = std::count(memory.begin(), memory.end(), std::byte{0xaa});
-          REQUIRE(untouched >= 4 * layer - rows * kv_heads * size * 4);
+          REQUIRE(untouched >= 4 * layer - rows * layer / kPageTokens);
         }
-        INFO(name(isa) << " size " << size);
+        INFO(name(isa) << ' ' << name(type) << " size " << size);
         REQUIRE(same_bits(q_got, q_want));
         REQUIRE(same_bits(k_got, k_want));
         REQUIRE(same_bits(memory, kv_want));
       }
+    }
+  }
+}
+
+TEST_CASE("a block of Q8_0 takes its largest number to 127 and shows one that is not finite") {
+  for (Isa isa : supported()) {
+    const std::int64_t size = 64;
+    const RopeTable table(10000, size, 1);  // position 0: nothing turns
+    const Rope rope{RopePairs::NEOX, size, table.cosine.data(), table.sine.data()};
+    const std::int32_t zero[] = {0};
+    std::vector<std::byte> memory(static_cast<std::size_t>(2 * kv_part_bytes(KvType::Q8_0, size)));
+    std::byte* const pages[] = {memory.data()};
+    const PagedKv kv{pages, 0, 1, size, KvType::Q8_0};
+    const PagedKv* const all[] = {&kv};
+    const auto stored = [&](std::vector<float> v) {
+      std::vector<float> q(static_cast<std::size_t>(size)), k = v;
+      ops(isa).rope_append(rope, zero, zero, all, q.data(), 1, size, k.data(), v.data(), size,
+                           {0, 1});
+      for (std::int64_t e = 0; e < size; ++e)
+        v[static_cast<std::size_t>(e)] = kv_value(kv, 0, 0, Part::VALUES, e);
+      return v;
+    };
+    INFO(name(isa));
+    std::vector<float> v(static_cast<std::size_t>(size), 1);
+    v[3] = -254, v[40] = 0.5f;
+    const std::vector<float> kept = stored(v);
+    CHECK((kept[3] == -254 && kept[0] == 0 && kept[40] == Approx(0.5).epsilon(0.01)));
+    CHECK(stored(std::vector<float>(static_cast<std::size_t>(size)))[5] == 0);
+    for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+      v[3] = bad;
+      const std::vector<float> found = stored(v);
+      CHECK((std::isnan(found[3]) && std::isnan(found[0]) && std::isfinite(found[40])));
     }
   }
 }

@@ -26,6 +26,44 @@ TEST_CASE("A page holds K and V of 16 tokens for every layer in F16, then their 
   CHECK(tapped.page_bytes() == kShape.page_bytes() + 16 * 3 * 4);
 }
 
+TEST_CASE("Every byte of a page is of one slot, and a copied slot takes all of its own along") {
+  for (const auto type : {kernels::KvType::F16, kernels::KvType::F32, kernels::KvType::Q8_0}) {
+    const KvShape shape{
+        .layers = 2, .kv_heads = 2, .head_size = 64, .feature_floats = 3, .type = type};
+    std::vector<int> owner(shape.page_bytes(), -1);
+    kv::for_each_field(shape, [&](const kernels::KvField& field) {
+      for (std::int64_t at = 0; at < field.count * kv::kPageTokens * field.bytes; ++at) {
+        REQUIRE(owner[field.offset + at] == -1);
+        owner[field.offset + at] = static_cast<int>(at / field.bytes % kv::kPageTokens);
+      }
+    });
+    CHECK(std::ranges::count(owner, -1) == 0);
+    PagePool pool(shape, 2);
+    std::vector<PageId> out;
+    REQUIRE(pool.take(2, out));
+    for (std::int64_t i = 0; i < shape.page_bytes(); ++i)
+      pool.data(out[0])[i] = static_cast<std::byte>(1 + i * 7 % 251);
+    pool.copy_slot({.from_page = out[0], .to_page = out[1], .from = 2, .to = 5});
+    std::vector<std::byte> from, to;
+    for (std::int64_t i = 0; i < shape.page_bytes(); ++i) {
+      if (owner[i] == 2) from.push_back(pool.data(out[0])[i]);
+      if (owner[i] == 5) to.push_back(pool.data(out[1])[i]);
+      if (owner[i] != 5) REQUIRE(pool.data(out[1])[i] == std::byte{0});
+    }
+    CHECK(from == to);
+  }
+}
+
+TEST_CASE(
+    "A page takes a scale of 16 bits for 32 elements of Q8_0, and F32 twice the bytes of F16") {
+  KvShape shape{.layers = 1, .kv_heads = 2, .head_size = 64};
+  const std::int64_t halves = shape.page_bytes();
+  shape.type = kernels::KvType::F32;
+  CHECK(shape.page_bytes() == 2 * halves);
+  shape.type = kernels::KvType::Q8_0;
+  CHECK(shape.page_bytes() * 64 == halves * 34);
+}
+
 TEST_CASE("Pages go out once, all or nothing") {
   PagePool pool(kShape, 5);
   std::vector<PageId> out;

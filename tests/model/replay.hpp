@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kv/lease.hpp"
+#include "kv/slot_bytes.hpp"
 #include "model/decoder.hpp"
 
 namespace redline::model {
@@ -20,7 +21,7 @@ inline bool same_bits(float a, float b) {
 
 struct Trail {
   std::vector<std::vector<float>> logits;      // [positions][V]
-  std::vector<std::vector<std::byte>> stored;  // [positions][layers, K and V, G, E]
+  std::vector<std::vector<std::byte>> stored;  // [positions][K, V and features]
   bool operator==(const Trail& other) const {
     if (logits.size() != other.logits.size() || stored != other.stored) return false;
     for (std::size_t t = 0; t < logits.size(); ++t)
@@ -31,21 +32,10 @@ struct Trail {
   }
 };
 
-inline std::vector<std::byte> stored_of(const kv::Cache& cache, std::int32_t slot) {
-  const kv::KvShape& shape = cache.pool().shape();
-  const std::size_t bytes = shape.head_size * 2;
-  const std::byte* from = cache.pages()[slot / kv::kPageTokens] + (slot % kv::kPageTokens) * bytes;
-  std::vector<std::byte> found;
-  for (std::int32_t block = 0; block < shape.layers * 2 * shape.kv_heads; ++block)
-    found.insert(found.end(), from + block * kv::kPageTokens * bytes,
-                 from + block * kv::kPageTokens * bytes + bytes);
-  return found;
-}
-
 inline void keep_stored(const kv::Cache& cache, Trail& trail) {
   trail.stored.clear();
   for (std::int32_t slot = 0; slot < cache.tokens(); ++slot)
-    trail.stored.push_back(stored_of(cache, slot));
+    trail.stored.push_back(kv::slot_bytes(cache, slot));
 }
 
 // Rows of a chain at positions [first, first + ids), all of which want their logits.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kv/lease.hpp"
+#include "kv/slot_bytes.hpp"
 #include "model/module.hpp"
 #include "model/tiny.hpp"
 #include "modules/head_files.hpp"
@@ -162,17 +163,10 @@ using Bytes = std::vector<std::byte>;
 
 // All that a head keeps of its committed rows.
 inline Bytes kept_of(const kv::Cache& cache) {
-  const kv::KvShape& shape = cache.shape();
-  const std::int64_t bytes = shape.head_size * 2;
   Bytes kept;
   for (std::int32_t slot = 0; slot < cache.tokens(); ++slot) {
-    const std::byte* const page = cache.pages()[slot / kv::kPageTokens];
-    const auto keep = [&](const std::byte* from, std::int64_t count) {
-      kept.insert(kept.end(), from, from + count);
-    };
-    for (std::int32_t block = 0; block < shape.layers * 2 * shape.kv_heads; ++block)
-      keep(page + (block * kv::kPageTokens + slot % kv::kPageTokens) * bytes, bytes);
-    keep(page + shape.feature_offset(slot), shape.feature_floats * 4);
+    const Bytes more = kv::slot_bytes(cache, slot);
+    kept.insert(kept.end(), more.begin(), more.end());
   }
   return kept;
 }

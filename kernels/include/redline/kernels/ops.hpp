@@ -9,11 +9,10 @@
 #include <cstdint>
 
 #include "redline/kernels/isa.hpp"
+#include "redline/kernels/kv_page.hpp"
 #include "redline/kernels/weights.hpp"
 
 namespace redline::kernels {
-
-inline constexpr std::int64_t kPageTokens = 16;
 
 // Rows quantised for the matmul (int8 per 32 inputs with a float scale, and what else the layouts
 // need), with the floats beside them for float weights. Opaque: sized and written by the kernels.
@@ -35,12 +34,13 @@ struct Rope {
 void fill_rope_table(double base, const float* divisors /* [E/2] or null */, double scale,
                      std::int64_t head_size, std::int64_t positions, float* cosine, float* sine);
 
-// One model's pages of one layer, and one sequence's list of them. A page holds, per layer, K then
-// V as [G, 16, E] in F16; `layer_offset` is where this layer starts inside a page.
+// One model's pages of one layer, and one sequence's list of them (kv_page.hpp). `layer_offset` is
+// where this layer starts inside a page.
 struct PagedKv {
   std::byte* const* pages;    // [ceil(slots / 16)] page starts of this sequence, in slot order
   std::int64_t layer_offset;  // bytes
   std::int64_t kv_heads, head_size;
+  KvType type = KvType::F16;
 };
 
 // Who a row sees: slots [0, prefix) in order, then tail[0..tail_size) slots, which are the
@@ -74,7 +74,7 @@ struct Ops {
                  float* out, Range rows);
 
   // Rotates q [T, H, E] and k [T, G, E] in place (row strides given), writes k and v to the row's
-  // slot in F16; rows of the range. slots [T], positions [T], kv [T]: each row's own sequence.
+  // slot; rows of the range. slots [T], positions [T], kv [T]: each row's own sequence.
   void (*rope_append)(const Rope& rope, const std::int32_t* positions, const std::int32_t* slots,
                       const PagedKv* const* kv, float* q, std::int64_t heads, std::int64_t q_stride,
                       float* k, const float* v, std::int64_t kv_stride, Range rows);
