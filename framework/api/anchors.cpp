@@ -27,8 +27,8 @@ ParameterVisitor::~ParameterVisitor() = default;
 TargetShape Host::do_target() const {
   throw PluginError("a plugin asked for the target's shape; this host has no target");
 }
-Model& Host::do_open_model(std::string_view path, std::int32_t) {
-  throw PluginError("a plugin asked for the model '" + std::string(path) +
+Model& Host::do_open_model(const ModelChoice& choice, std::int32_t) {
+  throw PluginError("a plugin asked for the model '" + choice.model +
                     "'; this host opens no models");
 }
 Model& Host::do_open_module(std::string_view weights, void (*)(ModuleBuilder&)) {

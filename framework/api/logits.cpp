@@ -44,6 +44,13 @@ Logits::Logits(std::vector<float> values) : own_(std::move(values)), values_(own
   check(values_);
 }
 Logits::Logits(std::span<float> values) : values_(values) { check(values_); }
+Logits::Logits(std::span<float> values, std::vector<Token> kept)
+    : values_(values), kept_(std::move(kept)) {
+  for (const Token t : kept_)
+    if (t < 0 || t >= vocab() || !is_usable(values_[t]))
+      throw Error("logits: token " + std::to_string(t) + " of " + std::to_string(vocab()) +
+                  " must have a number below infinity");
+}
 
 template <class F>
 void Logits::for_each(F&& visit) const {

@@ -60,7 +60,7 @@ class Cell : public Host {
                                               const CellSpec& spec);
   std::unique_ptr<Drafter> drafter(const plugin::Registry& registry, const CellSpec& spec);
   TargetShape do_target() const override { return {1, 2, target.vocab(), target.context()}; }
-  redline::Model& do_open_model(std::string_view, std::int32_t) override { return model; }
+  redline::Model& do_open_model(const ModelChoice&, std::int32_t) override { return model; }
   const Costs& do_costs() override { return costs_; }
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;

@@ -156,7 +156,8 @@ void Engine::Impl::plan_memory() {
   });
   for (const auto& draft : host.models())
     add("draft", draft->degree(), [&](int rank) {
-      return model::Decoder::memory_need(draft->file(), load_options(), rank, draft->degree());
+      return model::Decoder::memory_need(draft->file(), draft->cheaper(load_options()), rank,
+                                         draft->degree());
     });
   const auto architecture = model::architecture_of(target_file);
   for (const auto& module : host.modules())
@@ -275,9 +276,11 @@ std::vector<trace::Attributes> Engine::attributes() const {
   add_model("/models/target", impl_->settings.target, impl_->target_file, impl_->shape,
             impl_->settings.tp, costs.target);
   const auto& drafts = impl_->host.models();
-  for (std::size_t k = 0; k < drafts.size(); ++k)
+  for (std::size_t k = 0; k < drafts.size(); ++k) {
     add_model("/models/draft_" + std::to_string(k), drafts[k]->name(), drafts[k]->file(),
               drafts[k]->shape(), drafts[k]->degree(), k == 0 ? costs.draft : CostCurve{});
+    for (auto& value : drafts[k]->savings().attributes()) groups.back().values.push_back(value);
+  }
   for (std::size_t k = 0; const auto& module : impl_->host.modules())
     groups.push_back({"/models/module_" + std::to_string(k++),
                       {{"name", module->name()},

@@ -30,8 +30,8 @@ TargetShape EngineHost::do_target() const {
   return {target_.layers, target_.hidden, target_.vocab, target_.context};
 }
 
-redline::Model& EngineHost::do_open_model(std::string_view path, std::int32_t degree) {
-  const std::string name(path);
+redline::Model& EngineHost::do_open_model(const ModelChoice& choice, std::int32_t degree) {
+  const std::string& name = choice.model;
   const int wanted = degree > 0 ? degree : draft_degree_;
   if (wanted > ranks_)
     throw InputError("draft model " + name + ": degree " + std::to_string(wanted) +
@@ -39,13 +39,16 @@ redline::Model& EngineHost::do_open_model(std::string_view path, std::int32_t de
                      " ranks; raise engine.draft_tp");
   auto file = files::Gguf::open(files::locate_model(name));
   auto there = std::ranges::find_if(models_, [&](const auto& model) {
-    return model->file().path() == file.path() && model->degree() == wanted;
+    return model->file().path() == file.path() && model->degree() == wanted &&
+           saves_alike(model->choice(), choice);
   });
   if (there == models_.end()) {
     check_open("draft model " + name);
-    const auto match = text::compare(tokenizer_, text::Tokenizer(file));
+    const text::Tokenizer tokenizer(file);
+    const auto match = text::compare(tokenizer_, tokenizer);
     if (!match.usable()) throw InputError("draft model " + name + ": " + match.explain());
-    models_.push_back(std::make_unique<HostedModel>(name, std::move(file), wanted));
+    models_.push_back(std::make_unique<HostedModel>(choice, std::move(file), wanted,
+                                                    savings_of(choice, tokenizer)));
     there = models_.end() - 1;
   }
   note(**there);

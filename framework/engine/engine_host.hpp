@@ -40,10 +40,10 @@ class EngineHost final : public Host {
 
  private:
   TargetShape do_target() const override;
-  // One model for all who ask for the same file. InputError: no such model, one that was not opened
-  // before the start, or a vocabulary that is not the target's (first differing id, both texts, the
-  // overlap).
-  redline::Model& do_open_model(std::string_view path, std::int32_t degree) override;
+  // One model for all who ask for the same of the same file. InputError: no such model, one that
+  // was not opened before the start, a vocabulary that is not the target's (first differing id,
+  // both texts, the overlap), or as savings_of().
+  redline::Model& do_open_model(const ModelChoice& choice, std::int32_t degree) override;
   // Likewise, for the same file and graph.
   redline::Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&)) override;
   const Costs& do_costs() override {

@@ -8,19 +8,25 @@
 
 #include "engine/hosted.hpp"
 #include "engine/padded_forward.hpp"
+#include "engine/savings.hpp"
 #include "model/cost_table.hpp"
 
 namespace redline::engine {
 
-model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext& context);
+model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext& context,
+                        std::string variant = {});
 
 class HostedModel final : public Hosted {
  public:
-  HostedModel(std::string name, files::Gguf file, int degree);
+  HostedModel(ModelChoice choice, files::Gguf file, int degree, Savings savings);
   ~HostedModel() override { stop_serving(); }
 
   const model::Shape& shape() const { return shape_; }
   int degree() const { return degree_; }  // ranks that share it
+  const ModelChoice& choice() const { return choice_; }
+  const Savings& savings() const { return savings_; }
+  // As the engine would load it, and cheaper where that was asked for.
+  model::LoadOptions cheaper(model::LoadOptions options) const;
   // pages: of its KV pool; vocab: the target's.
   void load(const ModelContext& context, std::int32_t pages, std::int32_t vocab, bool keep_raw,
             bool keep_prefixes);
@@ -28,8 +34,10 @@ class HostedModel final : public Hosted {
                  const std::function<void(const std::string&)>& progress);  // after load()
 
  private:
+  ModelChoice choice_;
   model::Shape shape_;
   int degree_;
+  Savings savings_;
   std::unique_ptr<model::LedModel> model_;
   std::optional<PaddedForward> padded_;
 };

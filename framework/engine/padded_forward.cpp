@@ -16,6 +16,7 @@ const model::Output& PaddedForward::forward(const model::Batch& batch) {
   const model::Output& inner = inner_.forward(batch);
   output_ = inner;
   output_.vocab = vocab_;
+  if (!output_.tokens.empty()) return output_;  // of some tokens alone: none of them in the tail
   const auto wanted = std::count_if(inner.logits.begin(), inner.logits.end(),
                                     [](const auto& row) { return !row.empty(); });
   rows_.assign(static_cast<std::size_t>(wanted) * vocab_, -std::numeric_limits<float>::infinity());

@@ -30,11 +30,11 @@ Value plugin_value(const engine::PluginChoice& choice) {
   return value;
 }
 
-// A model file's name without the folder it lies in.
-void without_folders(Value& value) {
+// A file's name without the folder it lies in: of models, and of a draft's token frequencies.
+void without_folders(Value& value, std::string_view key = {}) {
   for (Value& item : value.items) without_folders(item);
-  for (auto& field : value.fields) without_folders(field.second);
-  if (value.quoted && value.scalar.ends_with(".gguf"))
+  for (auto& field : value.fields) without_folders(field.second, field.first);
+  if (value.quoted && (value.scalar.ends_with(".gguf") || key == "frequencies"))
     value.scalar = fs::path(value.scalar).filename().string();
 }
 

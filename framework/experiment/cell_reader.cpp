@@ -25,7 +25,10 @@ void only_value(const Value& group, std::string_view key, std::string_view suppo
                 "' alone: " + std::string(why));
 }
 
-bool is_model_file(std::string_view text) { return text.ends_with(".gguf"); }
+// Of a plugin's parameter: what lies beside the config when it is no absolute path.
+bool is_file(std::string_view parameter, std::string_view text) {
+  return text.ends_with(".gguf") || (parameter == "frequencies" && !text.empty());
+}
 
 fs::path resolved(const Value& value, const fs::path& folder) {
   const fs::path path = value.text();
@@ -34,11 +37,11 @@ fs::path resolved(const Value& value, const fs::path& folder) {
   return fs::weakly_canonical(path.is_absolute() || typed ? fs::absolute(path) : folder / path);
 }
 
-// A model file named in a parameter lies where the target would: beside the config.
-std::string as_argument(const Value& value, const fs::path& folder) {
+// A file named in a parameter lies where the target would: beside the config.
+std::string as_argument(std::string_view key, const Value& value, const fs::path& folder) {
   if (value.type == Value::Type::LIST || value.type == Value::Type::MAP)
     value.refuse("must be one value: a parameter of a plugin is a number, true, false or a text");
-  return is_model_file(value.text()) ? resolved(value, folder).string() : value.text();
+  return is_file(key, value.text()) ? resolved(value, folder).string() : value.text();
 }
 
 // `fallback`: the plugin meant where a group only sets parameters, "" for none.
@@ -51,7 +54,7 @@ engine::PluginChoice read_plugin(const Value& value, const fs::path& folder, Cel
   cell.named_at.emplace(choice.name, (name ? *name : value).where);
   for (const auto& [key, parameter] : value.fields)
     if (key != "name")
-      choice.arguments.push_back({key, as_argument(parameter, folder), parameter.where});
+      choice.arguments.push_back({key, as_argument(key, parameter, folder), parameter.where});
   return choice;
 }
 
@@ -60,7 +63,7 @@ void read_model(const Value& root, const fs::path& folder, Cell& cell) {
   if (model == nullptr) root.refuse("the experiment lacks 'model: {target: NAME or path}'");
   model->only({"target", "chat_template"}, "model");
   const Value& target = model->at("target");
-  cell.engine.target = as_argument(target, folder);
+  cell.engine.target = as_argument("target", target, folder);
   if (const Value* name = model->find("chat_template")) cell.chat_template = name->text();
 }
 

@@ -56,10 +56,22 @@ Value plugins_value(const Plan& plan, const plugin::Registry& registry) {
   return plugins;
 }
 
+// What plugins are told under this name, once each.
+std::set<std::string> arguments_of(const Plan& plan, std::string_view name) {
+  std::set<std::string> values;
+  for (const Cell& cell : plan.cells)
+    for (const engine::PluginChoice* choice : choices_of(cell))
+      for (const plugin::Argument& argument : choice->arguments)
+        if (argument.name == name && !argument.value.empty()) values.insert(argument.value);
+  return values;
+}
+
 Value data_value(const Plan& plan) {
   std::map<std::string, std::string> hashes;
   for (const Cell& cell : plan.cells)
     for (const DataSetChoice& set : cell.data) hashes.emplace(set.path.string(), set.sha256);
+  for (const std::string& file : arguments_of(plan, "frequencies"))
+    hashes.emplace(file, files::sha256_file(file));
   Value data = Value::map();
   for (const auto& [path, sha256] : hashes) data.put(path, Value::of(sha256));
   return data;
@@ -68,13 +80,8 @@ Value data_value(const Plan& plan) {
 }  // namespace
 
 std::vector<std::string> models_of(const Plan& plan) {
-  std::set<std::string> names;
-  for (const Cell& cell : plan.cells) {
-    names.insert(cell.engine.target);
-    for (const engine::PluginChoice* choice : choices_of(cell))
-      for (const plugin::Argument& argument : choice->arguments)
-        if (argument.name == "model" && !argument.value.empty()) names.insert(argument.value);
-  }
+  std::set<std::string> names = arguments_of(plan, "model");
+  for (const Cell& cell : plan.cells) names.insert(cell.engine.target);
   for (const std::string& name : names) files::locate_model(name);
   return {names.begin(), names.end()};
 }

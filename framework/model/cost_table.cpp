@@ -71,8 +71,8 @@ CostCurve cost_of(const fs::path& cache_folder, const CostKey& key, Forward& for
 fs::path cost_path(const fs::path& cache_folder, const CostKey& key) {
   return cache_folder / "costs" /
          (key.model.path().stem().string() + "-" + key.model.header_sha256().substr(0, 12) + "-" +
-          key.isa + "-t" + std::to_string(key.threads) + "-r" + std::to_string(key.ranks) +
-          ".json");
+          (key.variant.empty() ? "" : key.variant + "-") + key.isa + "-t" +
+          std::to_string(key.threads) + "-r" + std::to_string(key.ranks) + ".json");
 }
 
 CostCurve read_cost(const fs::path& path) {

@@ -18,6 +18,7 @@ struct CostKey {
   const files::Gguf& model;
   std::string isa;
   int threads, ranks;
+  std::string variant = {};  // what was made cheaper at load; "": nothing
 };
 
 struct CostPlan {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "model/architecture.hpp"
+#include "model/weights.hpp"
 #include "redline/kernels/peak.hpp"
 
 namespace redline::model {
@@ -75,15 +75,22 @@ void LimitsProbe::saw_read(double bytes, double ns) {
   best_.read_bytes = std::max(best_.read_bytes, bytes / ns * 1e9);
 }
 
-ForwardWork work_of(const files::Gguf& file) {
-  const Shape shape = shape_of(file);
+ForwardWork work_of(const files::Gguf& file, const LoadOptions& options) {
+  const Architecture whole = architecture_of(file);
+  const Shape& shape = whole.shape;
   const bool is_tied = file.find_tensor("output.weight") == nullptr;
   ForwardWork work;
   for (const files::Tensor& tensor : file.tensors()) {
     if (tensor.name == "token_embd.weight" && !is_tied) continue;
-    work.weight_bytes += static_cast<double>(tensor.bytes.size());
-    if (tensor.shape.size() > 1)
-      work.multiply_adds_a_row += static_cast<double>(tensor.cols() * tensor.rows());
+    if (tensor.shape.size() == 1) {
+      work.weight_bytes += static_cast<double>(tensor.bytes.size());
+      continue;
+    }
+    const bool is_head = tensor.name == (is_tied ? "token_embd.weight" : "output.weight");
+    const std::int64_t rows = is_head ? head_outputs(whole, options) : tensor.rows();
+    const auto type = packed_type(tensor, options.requantize);
+    work.weight_bytes += static_cast<double>(rows * kernels::file_row_bytes(type, tensor.cols()));
+    work.multiply_adds_a_row += static_cast<double>(rows * tensor.cols());
   }
   const kv::KvShape kv = shape.kv();
   work.kv_bytes_a_position = static_cast<double>(kv.page_bytes()) / kv::kPageTokens;

@@ -34,13 +34,13 @@ class LimitsProbe {
 };
 
 struct ForwardWork {
-  double weight_bytes = 0;             // as the file stores them, each read once
+  double weight_bytes = 0;             // as a file stores them, each read once
   double multiply_adds_a_row = 0;      // of the matrices
   double kv_bytes_a_position = 0;      // read once for all rows
   double fmas_a_row_and_position = 0;  // scores and values of attention
 };
 // Of the whole model, every row wanting logits. The embedding counts only where it is the head.
-ForwardWork work_of(const files::Gguf& file);
+ForwardWork work_of(const files::Gguf& file, const LoadOptions& options = {});
 
 double read_bytes(const ForwardWork& work, int rows, int context);
 double roofline_ns(const ForwardWork& work, const Limits& limits, int rows, int context);

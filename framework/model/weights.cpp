@@ -9,18 +9,6 @@ namespace {
 constexpr const char* kEmbedding = "token_embd.weight";
 constexpr const char* kHead = "output.weight";
 
-kernels::WeightType packed_type(const files::Tensor& tensor, Requantize requantize) {
-  const kernels::WeightType stored = weight_type(tensor.type);
-  switch (stored) {
-    case kernels::WeightType::Q4_0:
-    case kernels::WeightType::Q4_1:
-    case kernels::WeightType::Q4_K:
-      return stored;
-    default:
-      return requantize == Requantize::Q4_0 ? kernels::WeightType::Q4_0 : stored;
-  }
-}
-
 // A tied head that is quantised anew is a matrix of its own: rows of the embedding are read one by
 // one, and stay as they are.
 std::vector<PackedSource> matrices_of(const files::Gguf& file, const Architecture& architecture,
@@ -116,6 +104,18 @@ std::int64_t Weights::bytes(const files::Gguf& file, const Architecture& whole, 
         head, tile_part(head_outputs(whole, options), shard.rank, shard.degree).size(),
         whole.shape.hidden);
   return bytes;
+}
+
+kernels::WeightType packed_type(const files::Tensor& tensor, Requantize requantize) {
+  const kernels::WeightType stored = weight_type(tensor.type);
+  switch (stored) {
+    case kernels::WeightType::Q4_0:
+    case kernels::WeightType::Q4_1:
+    case kernels::WeightType::Q4_K:
+      return stored;
+    default:
+      return requantize == Requantize::Q4_0 ? kernels::WeightType::Q4_0 : stored;
+  }
 }
 
 std::int64_t head_outputs(const Architecture& whole, const LoadOptions& options) {

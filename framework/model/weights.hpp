@@ -45,6 +45,9 @@ class Weights {
   std::vector<LayerWeights> layers_;
 };
 
+// What a matrix of the file is packed as.
+kernels::WeightType packed_type(const files::Tensor& tensor, Requantize requantize);
+
 // Logits of a row of all ranks: V, or of the head tokens alone.
 std::int64_t head_outputs(const Architecture& whole, const LoadOptions& options);
 

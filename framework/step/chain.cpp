@@ -18,6 +18,19 @@ std::unique_ptr<Sampler::Memory> copy(const Sampler& link, const Sampler::Memory
   throw PluginError(link.name() + ".clone: gave no memory; derive from SamplerOf");
 }
 
+void check(std::span<const float> logits) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  int wrong = 0, finite = 0;  // sums, not breaks, so that the pass is vectorised
+  for (const float x : logits) {
+    wrong += x < kInfinity ? 0 : 1;  // NaN too
+    finite += x > -kInfinity ? 1 : 0;
+  }
+  if (wrong > 0 || finite == 0)
+    throw BadRow("the model gave " +
+                 (wrong > 0 ? std::to_string(wrong) + " times NaN or +inf" : "nothing finite") +
+                 " among " + std::to_string(logits.size()) + " logits; check its weights");
+}
+
 }  // namespace
 
 Chain::Chain(std::vector<std::unique_ptr<Sampler>> links, const kernels::Ops& ops, Watch* watch)
@@ -51,24 +64,26 @@ Chain::Path Chain::fork(const Path& from, Token token) const {
 }
 
 Row Chain::apply(const Path& path, std::span<const float> logits) const {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  int wrong = 0, finite = 0;  // sums, not breaks, so that the pass is vectorised
-  for (const float x : logits) {
-    wrong += x < kInfinity ? 0 : 1;  // NaN too
-    finite += x > -kInfinity ? 1 : 0;
-  }
-  if (wrong > 0 || finite == 0)
-    throw BadRow("the model gave " +
-                 (wrong > 0 ? std::to_string(wrong) + " times NaN or +inf" : "nothing finite") +
-                 " among " + std::to_string(logits.size()) + " logits; check its weights");
+  check(logits);
   work_.assign(logits.begin(), logits.end());
-  Logits row{std::span(work_)};
+  return edit(path, Logits(std::span(work_)));
+}
+
+Row Chain::apply(const Path& path, std::span<const float> logits, std::span<const Token> tokens,
+                 std::int32_t vocab) const {
+  check(logits);
+  work_.resize(static_cast<std::size_t>(vocab));
+  for (std::size_t i = 0; i < tokens.size(); ++i) work_[tokens[i]] = logits[i];
+  return edit(path, Logits(std::span(work_), {tokens.begin(), tokens.end()}));
+}
+
+Row Chain::edit(const Path& path, Logits row) const {
   for (std::size_t k = 0; k < links_.size(); ++k) {
     const Watched call(watch_, {links_[k].get(), "apply"});
     links_[k]->apply(*path[k], row);
   }
   if (row.single() || !row.kept().empty()) return row.row();
-  std::vector<float> p(logits.size());
+  std::vector<float> p(work_.size());
   ops_.softmax(work_.data(), static_cast<std::int64_t>(work_.size()), p.data());
   return Row::dense(std::move(p));
 }

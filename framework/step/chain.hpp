@@ -34,8 +34,13 @@ class Chain {
 
   // The row that follows a text. BadRow: NaN or +inf among the logits, or nothing left of them.
   redline::Row apply(const Path& path, std::span<const float> logits) const;  // [V]
+  // Likewise, when only some tokens may follow: logits [tokens], rising ids. All others have p = 0,
+  // and no work is done for them.
+  redline::Row apply(const Path& path, std::span<const float> logits, std::span<const Token> tokens,
+                     std::int32_t vocab) const;
 
  private:
+  redline::Row edit(const Path& path, Logits row) const;
   std::vector<std::unique_ptr<Sampler>> links_;
   const kernels::Ops& ops_;
   Watch* watch_;

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that a drafter asks of its model: what they need is fed first, each row once.
 #include <algorithm>
+#include <limits>
 
 #include "step/draft_held.hpp"
 #include "step/layout.hpp"
 
 namespace redline::step {
+namespace {
+
+// [V] of a row: what has no logit has no chance.
+void append_row(const model::Output& output, std::span<const float> logits,
+                std::vector<float>& out) {
+  if (output.tokens.empty()) {
+    out.insert(out.end(), logits.begin(), logits.end());
+    return;
+  }
+  const std::size_t begin = out.size();
+  out.resize(begin + output.vocab, -std::numeric_limits<float>::infinity());
+  for (std::size_t i = 0; i < logits.size(); ++i) out[begin + output.tokens[i]] = logits[i];
+}
+
+}  // namespace
 
 std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
   const Watched own_work(watch_, {nullptr, "forward"});
@@ -118,7 +134,7 @@ void DraftModel::feed(std::span<const Due> due) {
   const model::Output& output = forward_.forward(batch_);
   const auto heads = static_cast<std::size_t>(feeding_.heads);
   for (std::size_t k = 0; k < due.size(); ++k)
-    if (due[k].index >= 0) take(due[k], std::span(output.logits).subspan(k * heads, heads));
+    if (due[k].index >= 0) take(due[k], output, k * heads);
 }
 
 void DraftModel::add_row(const Due& due) {
@@ -131,12 +147,15 @@ void DraftModel::add_row(const Due& due) {
     add_node(batch_, token, held.root(), held.line(due.index));
 }
 
-void DraftModel::take(const Due& due, std::span<const std::span<const float>> logits) {
+void DraftModel::take(const Due& due, const model::Output& output, std::size_t first) {
   Fed& fed = due.held->fed[due.index];
-  const bool has_own = due.index > 0 && !feeding_.is_block;
-  for (const std::span<const float> row : logits) {
-    fed.rows.push_back(due.held->chain.apply(has_own ? fed.memory : due.held->memory, row));
-    if (keep_raw_) fed.raw.insert(fed.raw.end(), row.begin(), row.end());
+  const Chain::Path& memory = due.index > 0 && !feeding_.is_block ? fed.memory : due.held->memory;
+  for (std::int32_t head = 0; head < feeding_.heads; ++head) {
+    const std::span<const float> row = output.logits[first + head];
+    fed.rows.push_back(output.tokens.empty() ? due.held->chain.apply(memory, row)
+                                             : due.held->chain.apply(memory, row, output.tokens,
+                                                                     output.vocab));
+    if (keep_raw_) append_row(output, row, fed.raw);
   }
 }
 

@@ -66,7 +66,7 @@ class DraftModel final : public redline::Model {
   void feed_together(std::span<const Due> due);
   void feed(std::span<const Due> due);
   void add_row(const Due& due);
-  void take(const Due& due, std::span<const std::span<const float>> logits);
+  void take(const Due& due, const model::Output& output, std::size_t first);
   void fill_together(std::span<Held* const> held);
 
   model::Forward& forward_;

@@ -18,6 +18,7 @@ std::vector<std::uint32_t> best(std::span<const float> logits, std::size_t count
   std::vector<std::uint32_t> heap;  // the worst of the best so far in front
   count = std::min(count, logits.size());
   for (std::uint32_t t = 0; t < logits.size() && count > 0; ++t) {
+    if (logits[t] == -std::numeric_limits<float>::infinity()) continue;  // it cannot come
     if (heap.size() == count) {
       if (!before(t, heap.front())) continue;
       std::pop_heap(heap.begin(), heap.end(), before);

@@ -9,9 +9,10 @@ using redline::Node;
 class DraftModel final : public redline::Drafter {
  public:
   struct Params {
-    std::string model, method = "sample";
+    redline::ModelChoice model;
+    std::string method = "sample";
     void visit(redline::ParameterVisitor& v) {
-      v("model", model, "the draft model: a name or a path");
+      model.visit(v);
       v("method", method, {"sample", "greedy", "coupled"},
         "draw from its rows, take its best token, or share the target's noise");
     }
@@ -25,10 +26,10 @@ class DraftModel final : public redline::Drafter {
     Node node;
   };
 
-  static redline::Model& open(const std::string& model, redline::Host& host) {
-    if (model.empty())
+  static redline::Model& open(const redline::ModelChoice& choice, redline::Host& host) {
+    if (choice.model.empty())
       throw redline::InputError("model is empty; name the draft model, e.g. model: my-draft");
-    return host.open_model(model);
+    return host.open_model(choice);
   }
 
   redline::DrafterContract do_contract() const override {

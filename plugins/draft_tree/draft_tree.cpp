@@ -33,9 +33,10 @@ std::vector<Level> parse(const std::string& shape) {
 class DraftTree final : public redline::Drafter {
  public:
   struct Params {
-    std::string model, shape = "2;1", method = "new";
+    redline::ModelChoice model;
+    std::string shape = "2;1", method = "new";
     void visit(redline::ParameterVisitor& v) {
-      v("model", model, "the draft model: a name or a path");
+      model.visit(v);
       v("shape", shape, "children per node, level by level, e.g. 3;2,1");
       v("method", method, {"iid", "new", "greedy", "top"},
         "siblings: i.i.d., without replacement, one sample then the best, or the best");
@@ -51,10 +52,10 @@ class DraftTree final : public redline::Drafter {
     std::size_t slot;  // its place in its level of the full shape: no token moves it
   };
 
-  static redline::Model& open(const std::string& model, redline::Host& host) {
-    if (model.empty())
+  static redline::Model& open(const redline::ModelChoice& choice, redline::Host& host) {
+    if (choice.model.empty())
       throw redline::InputError("model is empty; name the draft model, e.g. model: my-draft");
-    return host.open_model(model);
+    return host.open_model(choice);
   }
   static int children(const Level& level, std::size_t slot) {
     return level[std::min(slot, level.size() - 1)];

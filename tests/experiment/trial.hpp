@@ -22,7 +22,12 @@ inline std::vector<redline::plugin::Parameter> trial_parameters(
   if (name.ends_with("ngran")) throw redline::InputError("no drafter '" + name + "'");
   if (name == "length_fixed") known = {{"k", "int", "4", "", ""}};
   if (name == "draft_ngram") known = {{"n", "int", "3", "", ""}};
-  if (name == "draft_model") known = {{"model", "text", "", "", ""}, {"t", "double", "0", "", ""}};
+  if (name == "draft_model")
+    known = {{"model", "text", "", "", ""},
+             {"t", "double", "0", "", ""},
+             {"requantize", "text", "none", "", ""},
+             {"head_tokens", "int", "0", "", ""},
+             {"frequencies", "text", "", "", ""}};
   if (name == "sample_temperature") known = {{"t", "double", "1.000000", "", ""}};
   if (name == "sample_top_k") known = {{"k", "int", "0", "", ""}};
   if (name == "sample_min_tokens") known = {{"n", "int", "0", "", ""}};

@@ -41,6 +41,21 @@ TEST_CASE("A forward's work counts the embedding only where it is the head") {
   CHECK(work(spec).fmas_a_row_and_position == 2 * 256);
 }
 
+TEST_CASE("What makes a model cheaper leaves less work") {
+  const TinyFile file(TinySpec{.layers = 1, .type = files::TensorType::Q8_0, .tied = true});
+  const auto whole = work_of(file.open());
+  LoadOptions options;
+  options.requantize = Requantize::Q4_0;
+  const auto small = work_of(file.open(), options);
+  CHECK(small.multiply_adds_a_row == whole.multiply_adds_a_row);
+  const double vectors = 4. * 3 * 256;
+  CHECK((small.weight_bytes - vectors) / (whole.weight_bytes - vectors) == Approx(18. / 34));
+  options.head_tokens = {1, 2, 3};
+  const std::int64_t missing = shape_of(file.open()).vocab - 3;
+  CHECK(work_of(file.open(), options).multiply_adds_a_row ==
+        whole.multiply_adds_a_row - 256. * missing);
+}
+
 TEST_CASE("The limits of every instruction set are found, and only ever rise") {
   for (const kernels::Isa isa : kernels::supported()) {
     INFO(kernels::name(isa));

@@ -37,8 +37,8 @@ class Host final : public redline::Host {
   explicit Host(redline::Model* model = nullptr) : model_(model) {}
 
  private:
-  redline::Model& do_open_model(std::string_view path, std::int32_t) override {
-    if (path != "draft") throw InputError("no model '" + std::string(path) + "'");
+  redline::Model& do_open_model(const ModelChoice& choice, std::int32_t) override {
+    if (choice.model != "draft") throw InputError("no model '" + choice.model + "'");
     return *model_;
   }
   redline::Model* model_;

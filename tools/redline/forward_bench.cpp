@@ -42,7 +42,7 @@ ForwardBench::ForwardBench(const ModelOptions& options, const ForwardLimits& lim
       pool_(loaded_.decoder().kv_shape(), pages(limits)),
       clock_(loaded_.decoder(), pool_),
       probe_(loaded_.device()),
-      work_(model::work_of(loaded_.file())) {
+      work_(model::work_of(loaded_.file(), loaded_.load())) {
   if (context + limits.wanted > loaded_.decoder().context())
     throw InputError("bench forward: context " + std::to_string(context) + " and " +
                      std::to_string(limits.wanted) + " rows, the model takes " +
@@ -69,8 +69,8 @@ std::filesystem::path ForwardBench::store_costs(
     const std::function<void(const std::string&)>& progress) {
   model::CostPlan plan = model::cost_plan(loaded_.decoder(), pool_);
   plan.progress = progress;
-  const auto path =
-      model::cost_path(cache_folder_, {loaded_.file(), std::string(isa()), threads(), /*ranks=*/1});
+  const auto path = model::cost_path(cache_folder_, {loaded_.file(), std::string(isa()), threads(),
+                                                     /*ranks=*/1, loaded_.savings().text()});
   model::write_cost(path, model::measure_cost(loaded_.decoder(), pool_, plan));
   return path;
 }

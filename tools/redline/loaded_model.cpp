@@ -12,8 +12,19 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-model::LoadOptions in_a_folder(model::LoadOptions load) {
+// What was asked for, as a drafter may ask.
+engine::Savings savings_of(const ModelOptions& model, const files::Gguf& file) {
+  ModelChoice choice;
+  choice.model = model.model;
+  choice.requantize = model.requantize;
+  choice.head_tokens = model.head_tokens;
+  choice.frequencies = model.frequencies;
+  return engine::savings_of(choice, text::Tokenizer(file));
+}
+
+model::LoadOptions completed(model::LoadOptions load, const engine::Savings& savings) {
   if (load.cache_folder.empty()) load.cache_folder = files::cache_folder();
+  savings.apply_to(load);
   return load;
 }
 
@@ -22,8 +33,10 @@ model::LoadOptions in_a_folder(model::LoadOptions load) {
 LoadedModel::LoadedModel(const ModelOptions& options, const model::LoadOptions& load)
     : begin_(seconds()),
       file_(files::Gguf::open(files::locate_model(options.model))),
+      savings_(savings_of(options, file_)),
+      load_(completed(load, savings_)),
       device_(device::Device::open(options.device, options.threads, options.isa)),
-      decoder_(file_, *device_, ranks_, in_a_folder(load)),
+      decoder_(file_, *device_, ranks_, load_),
       load_seconds_(seconds() - begin_) {}
 
 }  // namespace redline::tool

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "device/device.hpp"
+#include "engine/savings.hpp"
 #include "files/gguf.hpp"
 #include "model/decoder.hpp"
 
@@ -25,6 +26,8 @@ class LoadedModel {
   // load.cache_folder: the user's when empty.
   LoadedModel(const ModelOptions& options, const model::LoadOptions& load);
   const files::Gguf& file() const { return file_; }
+  const model::LoadOptions& load() const { return load_; }  // as it was loaded
+  const engine::Savings& savings() const { return savings_; }
   model::Decoder& decoder() { return decoder_; }
   device::Device& device() { return *device_; }
   double load_seconds() const { return load_seconds_; }
@@ -32,6 +35,8 @@ class LoadedModel {
  private:
   double begin_;
   files::Gguf file_;
+  engine::Savings savings_;
+  model::LoadOptions load_;
   std::unique_ptr<device::Device> device_;
   parallel::Solo ranks_;
   model::Decoder decoder_;

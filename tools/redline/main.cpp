@@ -10,6 +10,7 @@
 #include "redline/cell.hpp"
 #include "redline/check.hpp"
 #include "redline/error.hpp"
+#include "redline/frequencies.hpp"
 #include "redline/info.hpp"
 #include "redline/logits.hpp"
 #include "redline/models.hpp"
@@ -32,6 +33,11 @@ void add_model_options(CLI::App& command, redline::tool::ModelOptions& options) 
   command.add_option("--threads", options.threads, "0: one a core")->check(CLI::Range(0, 1024));
   command.add_option("--isa", options.isa, "portable, avx2, avx512_vnni; the best without it");
   command.add_option("--device", options.device, "cpu");
+  command.add_option("--requantize", options.requantize, "as a draft model may be: q4_0")
+      ->check(CLI::IsMember({"none", "q4_0"}));
+  command.add_option("--head-tokens", options.head_tokens, "likewise: so many most frequent tokens")
+      ->check(CLI::Range(0, 1 << 24));
+  command.add_option("--frequencies", options.frequencies, "a file of `redline frequencies`");
 }
 
 void add_bench_engine(CLI::App& bench, int& code) {
@@ -165,6 +171,21 @@ void add_check(CLI::App& app, int& code) {
   command->add_option("--vectors", options->vectors, "your own laws and shapes (docs/check.md)");
   add_check_on_model(*command, options->on_model);
   command->callback([options, &code] { code = redline::tool::check(*options); });
+}
+
+void add_frequencies(CLI::App& app, int& code) {
+  auto options = std::make_shared<redline::tool::FrequenciesOptions>();
+  CLI::App* command =
+      app.add_subcommand("frequencies", "count the tokens of texts, for a draft's shorter head");
+  command->footer(
+      "example: redline frequencies qwen2.5-coder-0.5b-instruct-q4_k_m code.jsonl notes.txt \\\n"
+      "           -o code.frequencies.json");
+  command->add_option("model", options->model, "a GGUF file or a known name")->required();
+  command->add_option("texts", options->texts, "plain text, or JSON lines (.jsonl)")->required();
+  command->add_option("--field", options->fields, "of JSON lines; repeatable; all without it")
+      ->allow_extra_args(false);
+  command->add_option("-o,--out", options->out, "the file to write")->required();
+  command->callback([options, &code] { code = redline::tool::frequencies(*options); });
 }
 
 void add_info(CLI::App& app, int& code) {
@@ -327,6 +348,7 @@ int main(int argc, char** argv) {
   add_bench(app, code);
   add_cell(app, code);
   add_check(app, code);
+  add_frequencies(app, code);
   add_info(app, code);
   add_logits(app, code);
   add_models(app, code);

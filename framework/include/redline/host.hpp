@@ -5,6 +5,7 @@
 
 #include "redline/cost.hpp"
 #include "redline/model.hpp"
+#include "redline/model_choice.hpp"
 #include "redline/module.hpp"
 #include "redline/parameters.hpp"
 
@@ -20,8 +21,13 @@ class REDLINE_API Host {  // [before start]
   virtual ~Host();
   TargetShape target() const { return do_target(); }
   // The engine owns it. `degree`: ranks it is sharded over; 0 is the target's.
+  Model& open_model(const ModelChoice& choice, std::int32_t degree = 0) {
+    return do_open_model(choice, degree);
+  }
   Model& open_model(std::string_view path, std::int32_t degree = 0) {
-    return do_open_model(path, degree);
+    ModelChoice choice;
+    choice.model = path;
+    return do_open_model(choice, degree);
   }
   Model& open_module(std::string_view weights, void (*build)(ModuleBuilder&)) {
     return do_open_module(weights, build);
@@ -36,7 +42,7 @@ class REDLINE_API Host {  // [before start]
 
  private:  // what a host does not override, it refuses
   virtual TargetShape do_target() const;
-  virtual Model& do_open_model(std::string_view path, std::int32_t degree);
+  virtual Model& do_open_model(const ModelChoice& choice, std::int32_t degree);
   virtual Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&));
   virtual const Costs& do_costs();
   virtual std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
