@@ -23,6 +23,7 @@ class Decoded:
         self.ids = request["tokens"]
         self.seconds = (times[-1][0] - times[0][0]) / 1e9
         self.tokens, self.steps = sum(count for _, count in times[1:]), len(times) - 1
+        self.draft, self.target = request["draft_ns"] / 1e9, request["target_ns"] / 1e9
 
 
 def speed(decoded):
@@ -31,6 +32,13 @@ def speed(decoded):
 
 def tau(decoded):
     return sum(d.tokens for d in decoded) / sum(d.steps for d in decoded)
+
+
+def step_ms(decoded):
+    """Of a step: what drafting took, the target's forward, all else."""
+    steps, whole = sum(d.steps for d in decoded), sum(d.seconds for d in decoded)
+    draft, target = sum(d.draft for d in decoded), sum(d.target for d in decoded)
+    return [1e3 * seconds / steps for seconds in (draft, target, whole - draft - target)]
 
 
 def expected(tokens_a_step, depth, row_ms, rows_ms, draft_ms):
@@ -92,51 +100,59 @@ def peer_slice(run, items, folder):
     return found
 
 
-def forwards_slice(run, sides, taken):
-    """T(1), T(K+1) and the draft's T(1), beside the runs they are to explain."""
-    for name, rows in [("target", 1), *(("target", depth + 1) for depth in run.depths), ("draft", 1)]:
-        taken.setdefault((name, rows), []).append(median(sides[name].ask("chain", rows, run.repeats)["ms"]))
+class Slice:
+    """A few items: what both sides decoded, and the forwards timed right after."""
 
-
-def one_set(run, name, path, sides):
-    """The rows of one set: (depth, its figures)."""
-    items = texts.items(path, name, run.items)
-    cells, peer, taken = {}, [], {}
-    for first in range(0, len(items), run.slice):
-        part = items[first:first + run.slice]
+    def __init__(self, run, items, sides):
         with TemporaryDirectory() as folder:
-            for cell, decoded in redline_slice(run, part, Path(folder)).items():
-                cells.setdefault(cell, []).extend(decoded)
-            forwards_slice(run, sides, taken)
-            if run.peer and run.peer.speculative():
-                peer += peer_slice(run, part, Path(folder))
-        run.say(f"{name}: {first + len(part)} of {len(items)} items")
-    plain = cells["plain"]
-    for depth in run.depths:
-        mine = cells[f"k{depth}"]
-        row_ms, rows_ms, draft_ms = (median(taken[of]) for of in [("target", 1), ("target", depth + 1), ("draft", 1)])
-        hoped, measured = expected(tau(mine), depth, row_ms, rows_ms, draft_ms), speed(mine) / speed(plain)
-        same = sum(a.ids == b.ids for a, b in zip(mine, plain))
-        pairs = [ours.tokens / ours.seconds / theirs for ours, theirs in zip(mine, peer) if ours.seconds > 0]
-        yield [name, depth, tau(mine), row_ms, rows_ms, draft_ms, hoped, measured, measured / hoped, speed(plain),
-               speed(mine), median(peer) if peer else None, median(pairs) if pairs else None, f"{same}/{len(plain)}"]
+            self.cells = redline_slice(run, items, Path(folder))
+            asked = [("target", 1), *(("target", depth + 1) for depth in run.depths), ("draft", 1)]
+            self.ms = {of: median(sides[of[0]].ask("chain", of[1], run.repeats)["ms"]) for of in asked}
+            self.peer = peer_slice(run, items, Path(folder)) if run.peer and run.peer.speculative() else []
+
+    def speed_up(self, depth):
+        return speed(self.cells[f"k{depth}"]) / speed(self.cells["plain"])
+
+    def expected(self, depth):
+        return expected(tau(self.cells[f"k{depth}"]), depth, self.ms["target", 1], self.ms["target", depth + 1],
+                        self.ms["draft", 1])
+
+
+def figures(slices, depth):
+    """Of one depth, in the order of HEADS: ratios are medians of the slices'."""
+    plain, mine = ([d for s in slices for d in s.cells[cell]] for cell in ("plain", f"k{depth}"))
+    peer = [tokens_per_s for s in slices for tokens_per_s in s.peer]
+    beside = [ours.tokens / ours.seconds / theirs for ours, theirs in zip(mine, peer) if ours.tokens]
+    same = sum(a.ids == b.ids for a, b in zip(mine, plain))
+    return [depth, tau(mine), *(median(s.ms[of] for s in slices) for of in
+                                [("target", 1), ("target", depth + 1), ("draft", 1)]),
+            median(s.expected(depth) for s in slices), median(s.speed_up(depth) for s in slices),
+            median(s.speed_up(depth) / s.expected(depth) for s in slices), *step_ms(mine), speed(plain), speed(mine),
+            median(peer) if peer else None, median(beside) if beside else None, f"{same}/{len(plain)}"]
+
+
+HEADS = ["set", "K", "tau", "T(1) ms", "T(K+1) ms", "T draft ms", "expected", "measured", "measured/expected", "draft ms",
+         "target ms", "rest ms", "plain tokens/s", "redline tokens/s", "llama.cpp tokens/s", "x llama.cpp", "identical"]
 
 
 def decoding(run):
-    table = Table(f"5. Answers of up to {run.tokens} tokens, greedy, one at a time", [
-        "set", "K", "tau", "T(1) ms", "T(K+1) ms", "T draft ms", "expected", "measured", "measured/expected",
-        "plain tokens/s", "redline tokens/s", "llama.cpp tokens/s", "x llama.cpp", "identical"])
+    table = Table(f"5. Answers of up to {run.tokens} tokens, greedy, one at a time", HEADS)
     sides = {"target": run.redline.forwards(run.target, run.answer_context),
              "draft": run.redline.forwards(run.draft, run.answer_context, flags=run.draft_flags)}
     for name, path in run.sets.items():
-        rows = list(one_set(run, name, path, sides))
-        best = max(rows, key=lambda row: row[table.heads.index("measured")])
+        items, slices = texts.items(path, name, run.items), []
+        for first in range(0, len(items), run.slice):
+            slices.append(Slice(run, items[first:first + run.slice], sides))
+            run.say(f"{name}: {min(first + run.slice, len(items))} of {len(items)} items")
+        rows = [figures(slices, depth) for depth in run.depths]
+        best = max(rows, key=lambda row: row[HEADS.index("measured") - 1])
         for row in rows:
-            table.add(f"{name}, best" if row is best else name, *row[1:])
+            table.add(f"{name}, best" if row is best else name, *row)
     run.close(sides)
     table.remarks = [
-        "tau: tokens a step; expected: tau T(1) / (T(K+1) + K T draft), the T of forwards behind "
-        f"{run.answer_context} tokens timed between the answers; measured: tokens a second by plain decoding's."]
+        f"tau: tokens a step. T: of forwards behind {run.answer_context} tokens, timed between the answers. Expected: tau "
+        "T(1) / (T(K+1) + K T draft). Measured: tokens a second by plain decoding's. Draft, target, rest: of a step as it "
+        "ran. Ratios are the medians of those of each slice of items."]
     if run.draft_flags:
         table.remarks.append("The draft runs with " + " ".join(run.draft_flags) + ".")
     return table
