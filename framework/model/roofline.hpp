@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "device/device.hpp"
-#include "files/gguf.hpp"
+#include "model/decoder.hpp"
 
 namespace redline::model {
 
