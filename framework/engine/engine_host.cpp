@@ -44,11 +44,11 @@ redline::Model& EngineHost::do_open_model(const ModelChoice& choice, std::int32_
   });
   if (there == models_.end()) {
     check_open("draft model " + name);
-    const text::Tokenizer tokenizer(file);
-    const auto match = text::compare(tokenizer_, tokenizer);
+    const auto match = text::compare(tokenizer_, text::Tokenizer(file));
     if (!match.usable()) throw InputError("draft model " + name + ": " + match.explain());
-    models_.push_back(std::make_unique<HostedModel>(choice, std::move(file), wanted,
-                                                    savings_of(choice, tokenizer)));
+    Savings savings = savings_of(choice, file);
+    models_.push_back(
+        std::make_unique<HostedModel>(choice, std::move(file), wanted, std::move(savings)));
     there = models_.end() - 1;
   }
   note(**there);

@@ -14,12 +14,13 @@ model::Requantize requantize_of(const std::string& name) {
   throw InputError("requantize is '" + name + "'; known are none and q4_0");
 }
 
-std::vector<Token> frequent(const ModelChoice& choice, const text::Tokenizer& draft) {
+std::vector<Token> frequent(const ModelChoice& choice, const files::Gguf& model) {
   const std::string& file = choice.frequencies;
   if (file.empty())
     throw InputError("head_tokens is " + std::to_string(choice.head_tokens) +
                      " and frequencies is empty; name a file made by `redline frequencies`");
   const text::Frequencies known = text::read_frequencies(file);
+  const text::Tokenizer draft(model);
   if (known.tokenizer_sha256 != draft.sha256())
     throw InputError(file + " counts " + std::to_string(known.vocab) + " tokens of tokenizer " +
                      known.tokenizer_sha256.substr(0, 12) + ", the draft model " + choice.model +
@@ -61,7 +62,7 @@ bool saves_alike(const ModelChoice& a, const ModelChoice& b) {
          (a.head_tokens == 0 || a.frequencies == b.frequencies);
 }
 
-Savings savings_of(const ModelChoice& choice, const text::Tokenizer& draft) {
+Savings savings_of(const ModelChoice& choice, const files::Gguf& draft) {
   Savings savings;
   savings.requantize = requantize_of(choice.requantize);
   if (choice.head_tokens == 0) return savings;

@@ -8,7 +8,6 @@
 
 #include "model/decoder.hpp"
 #include "redline/model_choice.hpp"
-#include "text/tokenizer.hpp"
 
 namespace redline::engine {
 
@@ -26,6 +25,6 @@ bool saves_alike(const ModelChoice& a, const ModelChoice& b);  // whatever the m
 
 // InputError: an unknown type, a frequency file that is missing, of another tokenizer than the
 // draft's, or that counts fewer tokens than are to stay.
-Savings savings_of(const ModelChoice& choice, const text::Tokenizer& draft);
+Savings savings_of(const ModelChoice& choice, const files::Gguf& draft);
 
 }  // namespace redline::engine

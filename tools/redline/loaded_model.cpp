@@ -19,7 +19,7 @@ engine::Savings savings_of(const ModelOptions& model, const files::Gguf& file) {
   choice.requantize = model.requantize;
   choice.head_tokens = model.head_tokens;
   choice.frequencies = model.frequencies;
-  return engine::savings_of(choice, text::Tokenizer(file));
+  return engine::savings_of(choice, file);
 }
 
 model::LoadOptions completed(model::LoadOptions load, const engine::Savings& savings) {
