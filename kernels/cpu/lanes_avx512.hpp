@@ -10,7 +10,7 @@ namespace redline::kernels {
 namespace {
 
 constexpr int kHeadsAtOnce = 8, kAbreast = 2;
-constexpr int kPassesOfPages = 2;
+constexpr int kPassesOfPages = 4;
 
 struct Floats {
   __m512 v;
