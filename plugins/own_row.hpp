@@ -27,8 +27,8 @@ class OwnRow final : public redline::Row::Source {
 
   std::int32_t vocab() const override { return static_cast<std::int32_t>(p_.size()); }
   double at(Token t) const override { return p_.at(t); }
-  std::vector<Entry> top(std::size_t m) const override {
-    std::vector<Entry> all;
+  redline::List<Entry> top(std::size_t m) const override {
+    redline::List<Entry> all;
     for (Token t = 0; t < vocab(); ++t)
       if (p_[t] > 0) all.push_back({t, p_[t]});
     std::stable_sort(all.begin(), all.end(),

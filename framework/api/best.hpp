@@ -1,39 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// The m best of a stream of (token, value), best first, ties to the token met first. One pass; a
-// value below the worst kept costs one compare.
+// The m best of many values, best first, ties to the lower token. A block of values whose greatest
+// is below m others is passed over, so all but one vectorised pass is short.
 #pragma once
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "redline/types.hpp"
 
 namespace redline {
 
-template <class T>
-class Best {
- public:
-  explicit Best(std::size_t m) : m_(m) {}
-  void offer(Token token, T value) {  // tokens must come in rising order
-    if (heap_.size() == m_) {
-      if (m_ == 0 || !(value > heap_.front().second)) return;
-      std::pop_heap(heap_.begin(), heap_.end(), better);
-      heap_.pop_back();
-    }
-    heap_.emplace_back(token, value);
-    std::push_heap(heap_.begin(), heap_.end(), better);
-  }
-  std::vector<std::pair<Token, T>> take() && {
-    std::sort_heap(heap_.begin(), heap_.end(), better);
-    return std::move(heap_);
-  }
+inline constexpr std::size_t kBestBlock = 64;  // values
 
- private:
-  static bool better(const std::pair<Token, T>& a, const std::pair<Token, T>& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
+template <class T>
+using BestList = List<std::pair<Token, T>>;
+
+template <class T>
+T largest_of(std::span<const T> block) {
+  constexpr std::size_t kWide = 16;
+  T high[kWide];
+  std::fill_n(high, kWide, block[0]);
+  std::size_t i = 0;
+  for (; i + kWide <= block.size(); i += kWide)
+    for (std::size_t j = 0; j < kWide; ++j)
+      high[j] = block[i + j] > high[j] ? block[i + j] : high[j];
+  for (; i < block.size(); ++i) high[0] = block[i] > high[0] ? block[i] : high[0];
+  return *std::max_element(high, high + kWide);
+}
+
+// maxima: of each kBestBlock values. Values that are not above `bound`, if there is one, are left
+// out.
+template <class T>
+BestList<T> best_of(std::span<const T> values, std::span<const T> maxima, std::size_t m,
+                    std::optional<T> bound = {}) {
+  m = std::min(m, values.size());
+  BestList<T> best;
+  if (m == 0) return best;
+  List<T> order(maxima.begin(), maxima.end());
+  const std::size_t place = std::min(m, order.size()) - 1;
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(place), order.end(),
+                   std::greater<>());
+  const T least =
+      m <= order.size() ? order[place] : *std::min_element(values.begin(), values.end());
+  best.reserve(std::min(values.size(), m * kBestBlock));
+  for (std::size_t b = 0; b < maxima.size(); ++b) {
+    if (maxima[b] < least || (bound && !(maxima[b] > *bound))) continue;
+    const std::size_t first = b * kBestBlock, end = std::min(first + kBestBlock, values.size());
+    for (std::size_t i = first; i < end; ++i)
+      if (values[i] >= least && (!bound || values[i] > *bound))
+        best.emplace_back(static_cast<Token>(i), values[i]);
   }
-  std::size_t m_;
-  std::vector<std::pair<Token, T>> heap_;  // the worst in front
-};
+  const auto better = [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  };
+  m = std::min(m, best.size());
+  std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(m), best.end(),
+                    better);
+  best.erase(best.begin() + static_cast<std::ptrdiff_t>(m), best.end());
+  return best;
+}
+
+template <class T>
+BestList<T> best_of(std::span<const T> values, std::size_t m, std::optional<T> bound = {}) {
+  List<T> maxima;
+  maxima.reserve(values.size() / kBestBlock + 1);
+  for (std::size_t i = 0; i < values.size(); i += kBestBlock)
+    maxima.push_back(largest_of(values.subspan(i, std::min(kBestBlock, values.size() - i))));
+  return best_of(values, std::span<const T>(maxima), m, bound);
+}
 
 }  // namespace redline

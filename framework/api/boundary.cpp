@@ -64,8 +64,8 @@ Token Draws::gumbel_argmax(Node n, const Row& row) { return do_gumbel_argmax(n, 
 std::unique_ptr<State> DraftLength::begin(const Sequence& s) {
   return guarded(*this, "begin", one(s.id), [&] { return do_begin(s); });
 }
-std::vector<Budget> DraftLength::choose(std::span<const Turn> batch) {
-  std::vector<Budget> out(batch.size());
+List<Budget> DraftLength::choose(std::span<const Turn> batch) {
+  List<Budget> out(batch.size());
   guarded(*this, "choose", each(batch), [&] {
     do_choose(batch, out);
     for (const Budget& b : out)
@@ -120,7 +120,7 @@ double AcceptanceRule::do_expected_accepted(const Draft&, std::span<const Row>) 
   return std::numeric_limits<double>::quiet_NaN();
 }
 double path_mass(const Draft& draft, std::span<const Row> p) {
-  std::vector<double> reach(p.size(), 1.0);
+  List<double> reach(p.size(), 1.0);
   double sum = 0;
   for (Node n = 1; n <= draft.size(); ++n) {
     const Node up = draft.parent(n);
@@ -152,12 +152,12 @@ void Sampler::apply(const Memory& m, Logits& row) const {
       });
 }
 
-std::vector<Row> Model::forward(std::span<const Ask> asks) {
+List<Row> Model::forward(std::span<const Ask> asks) {
   for (const Ask& a : asks)
     if (a.node < 0 || a.node > a.draft.size())
       throw Error("forward: node " + std::to_string(a.node) + " is not among the " +
                   std::to_string(a.draft.size()) + " of its draft");
-  return asks.empty() ? std::vector<Row>{} : do_forward(asks);
+  return asks.empty() ? List<Row>{} : do_forward(asks);
 }
 Row Model::next(const Proposal& p, Node n) {
   const Ask ask{p.sequence(), p.draft(), n};

@@ -18,7 +18,7 @@ constexpr std::size_t kBlock = 1024;  // tokens
 template <class T>
 class Dense final : public Row::Source {
  public:
-  explicit Dense(std::vector<T> weights) : weights_(std::move(weights)) {
+  explicit Dense(List<T> weights) : weights_(std::move(weights)) {
     mass_before_.reserve(blocks() + 1);
     mass_before_.push_back(0);
     for (std::size_t b = 0; b < blocks(); ++b) {
@@ -31,13 +31,10 @@ class Dense final : public Row::Source {
 
   std::int32_t vocab() const override { return static_cast<std::int32_t>(weights_.size()); }
   double at(Token t) const override { return weights_[t] * factor_; }
-  std::vector<Row::Entry> top(std::size_t m) const override {
-    if (m == 1) return {{best(), at(best())}};
-    Best<T> heap(std::min(m, weights_.size()));
-    for (Token t = 0; t < vocab(); ++t)
-      if (weights_[t] > 0) heap.offer(t, weights_[t]);
-    std::vector<Row::Entry> out;
-    for (const auto& [token, w] : std::move(heap).take()) out.push_back({token, w * factor_});
+  List<Row::Entry> top(std::size_t m) const override {
+    List<Row::Entry> out;
+    for (const auto& [token, w] : best_of(std::span<const T>(weights_), m, std::optional<T>(0)))
+      out.push_back({token, w * factor_});
     return out;
   }
   double entropy() const override {
@@ -55,7 +52,7 @@ class Dense final : public Row::Source {
     return sum;
   }
   Ptr residual(const Source& q, double w) const override {
-    std::vector<double> out(weights_.size());
+    List<double> out(weights_.size());
     clip(q, w, [&](std::size_t first, std::span<const double> left) {
       std::copy(left.begin(), left.end(), out.begin() + static_cast<std::ptrdiff_t>(first));
     });
@@ -92,16 +89,6 @@ class Dense final : public Row::Source {
     const std::span<const T> all = weights_;
     return all.subspan(b * kBlock, std::min(kBlock, all.size() - b * kBlock));
   }
-  Token best() const {
-    std::array<T, kLanes> high{};
-    std::size_t i = 0;
-    for (; i + kLanes <= weights_.size(); i += kLanes)
-      for (std::size_t j = 0; j < kLanes; ++j)
-        high[j] = weights_[i + j] > high[j] ? weights_[i + j] : high[j];
-    for (; i < weights_.size(); ++i) high[0] = std::max(high[0], weights_[i]);
-    const T most = *std::max_element(high.begin(), high.end());
-    return static_cast<Token>(std::find(weights_.begin(), weights_.end(), most) - weights_.begin());
-  }
   // max(0, w p - q), block by block.
   template <class F>
   void clip(const Source& q, double w, F&& each) const {
@@ -118,24 +105,24 @@ class Dense final : public Row::Source {
     }
   }
 
-  std::vector<T> weights_;           // [V]
-  std::vector<double> mass_before_;  // [blocks + 1], in weights
+  List<T> weights_;           // [V]
+  List<double> mass_before_;  // [blocks + 1], in weights
   double factor_;
 };
 
 template <class T>
-Row::Source::Ptr make(std::vector<T> weights) {
-  auto row = std::make_shared<const Dense<T>>(std::move(weights));
+Row::Source::Ptr make(List<T> weights) {
+  auto row = std::allocate_shared<const Dense<T>>(Recycling<Dense<T>>(), std::move(weights));
   return row->total() > 0 ? row : nullptr;
 }
 
 }  // namespace
 
-Row::Source::Ptr dense_row(std::vector<float> weights) { return make(std::move(weights)); }
-Row::Source::Ptr dense_row(std::vector<double> weights) { return make(std::move(weights)); }
+Row::Source::Ptr dense_row(List<float> weights) { return make(std::move(weights)); }
+Row::Source::Ptr dense_row(List<double> weights) { return make(std::move(weights)); }
 
 Row::Source::Ptr without_used(const Row::Source& row, std::span<const Token> used) {
-  std::vector<double> left(row.vocab());
+  List<double> left(row.vocab());
   row.read(0, left);
   for (const Token t : used) left.at(t) = 0;
   if (auto rest = dense_row(left)) return rest;

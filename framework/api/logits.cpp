@@ -40,12 +40,18 @@ void check(std::span<const float> values) {
 
 }  // namespace
 
-Logits::Logits(std::vector<float> values) : own_(std::move(values)), values_(own_) {
+Logits::Logits(std::vector<float> values) : own_(std::move(values)), values_(own_), work_(own_) {
   check(values_);
 }
-Logits::Logits(std::span<float> values) : values_(values) { check(values_); }
-Logits::Logits(std::span<float> values, std::vector<Token> kept)
-    : values_(values), kept_(std::move(kept)) {
+Logits::Logits(std::span<float> values) : values_(values), work_(values) { check(values_); }
+
+std::span<float> Logits::edit() {
+  if (values_.data() != work_.data()) std::copy(values_.begin(), values_.end(), work_.begin());
+  values_ = work_;
+  return work_;
+}
+Logits::Logits(std::span<float> values, List<Token> kept)
+    : values_(values), work_(values), kept_(std::move(kept)) {
   for (const Token t : kept_)
     if (t < 0 || t >= vocab() || !is_usable(values_[t]))
       throw Error("logits: token " + std::to_string(t) + " of " + std::to_string(vocab()) +
@@ -76,7 +82,7 @@ void Logits::set(Token token, float value) {
   const bool is_better = banned_.token == kNone || before > banned_.value ||
                          (before == banned_.value && token < banned_.token);
   if (value == kBanned && before > kBanned && is_better) banned_ = {token, before};
-  values_[token] = value;
+  edit()[token] = value;
 }
 void Logits::add(Token token, float delta) { set(token, at(token) + delta); }
 void Logits::ban(Token token) { set(token, kBanned); }
@@ -84,19 +90,20 @@ void Logits::scale(float factor) {
   if (!(factor > 0) || !is_usable(factor))
     throw Error("logits: scale by " + std::to_string(factor) + "; must be above 0 and finite");
   if (kept_.empty()) {
-    for (float& x : values_) x *= factor;
+    for (std::size_t t = 0; t < work_.size(); ++t) work_[t] = values_[t] * factor;
+    values_ = work_;
   } else {
-    for (const Token t : kept_) values_[t] *= factor;
+    for (const Token t : kept_) edit()[t] *= factor;
   }
 }
 
-std::vector<Token> Logits::best(std::size_t count) const {
-  Best<float> heap(count);
-  for_each([&](Token t, float x) {
-    if (x > kBanned) heap.offer(t, x);
-  });
-  std::vector<Token> out;
-  for (const auto& [token, x] : std::move(heap).take()) out.push_back(token);
+List<Token> Logits::best(std::size_t count) const {
+  List<float> x;
+  for (const Token t : kept_) x.push_back(values_[t]);
+  const std::span<const float> support = kept_.empty() ? values_ : std::span<const float>(x);
+  List<Token> out;
+  for (const auto& [at, value] : best_of(support, count, std::optional(kBanned)))
+    out.push_back(kept_.empty() ? at : kept_[at]);
   return out;
 }
 void Logits::keep_top(std::size_t count) {
@@ -106,8 +113,8 @@ void Logits::keep_top(std::size_t count) {
   std::sort(kept_.begin(), kept_.end());
 }
 void Logits::keep_argmax() { keep_top(1); }
-std::vector<float> Logits::weights() const {
-  std::vector<float> x;
+List<float> Logits::weights() const {
+  List<float> x;
   if (kept_.empty()) x.assign(values_.begin(), values_.end());
   for (const Token t : kept_) x.push_back(values_[t]);
   const float high = *std::max_element(x.begin(), x.end());
@@ -116,29 +123,30 @@ std::vector<float> Logits::weights() const {
   return x;
 }
 void Logits::keep_min_p(double share) {
-  const std::vector<float> w = weights();
+  const List<float> w = weights();
   keep_if([&](std::size_t i) { return w[i] == 1 || (w[i] > 0 && w[i] >= share); });
 }
 void Logits::keep_top_p(double mass) {
   if (mass >= 1) return;
-  std::vector<float> w = weights();
+  List<float> w = weights();
   const double total = lane_sum(w.size(), [&](auto i) { return w[i]; });
   // Tokens below this weight hold less than 1 - mass together: the cut lies above them.
   const double least = (1 - mass) * total / static_cast<double>(w.size());
-  std::vector<std::size_t> order;
+  List<std::size_t> order;
   for (std::size_t i = 0; i < w.size(); ++i)
     if (w[i] == 1 || w[i] >= least) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return w[a] > w[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return w[a] != w[b] ? w[a] > w[b] : a < b; });
   double held = 0;
   std::size_t count = 0;
   while (count < order.size() && (count == 0 || held < mass * total)) held += w[order[count++]];
-  std::vector<bool> is_kept(w.size());
-  for (std::size_t k = 0; k < count; ++k) is_kept[order[k]] = true;
-  keep_if([&](std::size_t i) { return is_kept[i]; });
+  List<std::uint8_t> is_kept(w.size());
+  for (std::size_t k = 0; k < count; ++k) is_kept[order[k]] = 1;
+  keep_if([&](std::size_t i) { return is_kept[i] != 0; });
 }
 template <class F>
 void Logits::keep_if(F&& wanted) {  // by place in the support
-  std::vector<Token> left;
+  List<Token> left;
   std::size_t i = 0;
   for_each([&](Token t, float) {
     if (wanted(i++)) left.push_back(t);
@@ -146,18 +154,19 @@ void Logits::keep_if(F&& wanted) {  // by place in the support
   kept_ = std::move(left);
 }
 std::span<float> Logits::values() {
+  const std::span<float> out = edit();
   if (!kept_.empty()) {
     auto next = kept_.begin();
     for (Token t = 0; t < vocab(); ++t) {
       if (next != kept_.end() && *next == t)
         ++next;
       else
-        values_[t] = kBanned;
+        out[t] = kBanned;
     }
     kept_.clear();
   }
   is_raw_ = true;
-  return values_;
+  return out;
 }
 
 std::optional<Token> Logits::single() const {
@@ -165,9 +174,9 @@ std::optional<Token> Logits::single() const {
 }
 Row Logits::row() const {
   if (const auto token = single()) return Row::point(vocab(), *token);
-  std::vector<float> w = weights();
+  List<float> w = weights();
   if (kept_.empty()) return Row(dense_row(std::move(w)));
-  std::vector<Row::Entry> entries;
+  List<Row::Entry> entries;
   for (std::size_t i = 0; i < w.size(); ++i) entries.push_back({kept_[i], w[i]});
   return Row(sparse_row(vocab(), std::move(entries)));
 }
@@ -183,7 +192,7 @@ void Logits::close_link() {
   if (is_raw_) check(values_);
   if (!is_empty()) return;
   if (banned_.token == kNone) throw Error("logits: no token is allowed any more");
-  values_[banned_.token] = banned_.value;
+  edit()[banned_.token] = banned_.value;
 }
 
 }  // namespace v1

@@ -47,7 +47,7 @@ Node Proposal::sample(Node parent, const Row& q) {
 }
 Node Proposal::sample_new(Node parent, const Row& q) {
   if (!open(parent, &q)) return kNone;
-  std::vector<Token> used;
+  List<Token> used;
   for (Node s = draft_.first_child(parent); s != kNone; s = draft_.next_sibling(s))
     used.push_back(draft_.token(s));
   return append(

@@ -8,9 +8,9 @@ inline namespace v1 {
 
 // Weights need not sum to 1; both keep the factor that makes them. Null when their sum is not above
 // 0.
-Row::Source::Ptr dense_row(std::vector<float> weights);                           // [V]
-Row::Source::Ptr dense_row(std::vector<double> weights);                          // [V]
-Row::Source::Ptr sparse_row(std::int32_t vocab, std::vector<Row::Entry> rising);  // by token
+Row::Source::Ptr dense_row(List<float> weights);                           // [V]
+Row::Source::Ptr dense_row(List<double> weights);                          // [V]
+Row::Source::Ptr sparse_row(std::int32_t vocab, List<Row::Entry> rising);  // by token
 
 // norm(weights off `used`), uniform off `used` when nothing is left; what `without` means for both.
 Row::Source::Ptr without_used(const Row::Source& row, std::span<const Token> used);

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/best.hpp"
 #include "api/rows.hpp"
 
 namespace redline {
 inline namespace v1 {
 namespace {
 
-using Entries = std::vector<Row::Entry>;
+using Entries = List<Row::Entry>;
 
 bool is_before(const Row::Entry& e, Token t) { return e.token < t; }
 
@@ -24,11 +23,14 @@ class Sparse final : public Row::Source {
     return it != entries_.end() && it->token == t ? it->p : 0;
   }
   Entries top(std::size_t m) const override {
-    Best<double> heap(std::min(m, entries_.size()));
-    for (const auto& [token, p] : entries_)
-      if (p > 0) heap.offer(token, p);
-    Entries out;
-    for (const auto& [token, p] : std::move(heap).take()) out.push_back({token, p});
+    Entries out = entries_;
+    std::erase_if(out, [](const Row::Entry& e) { return !(e.p > 0); });
+    m = std::min(m, out.size());
+    std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(m), out.end(),
+                      [](const Row::Entry& a, const Row::Entry& b) {
+                        return a.p != b.p ? a.p > b.p : a.token < b.token;
+                      });
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(m), out.end());
     return out;
   }
   double entropy() const override {
@@ -87,7 +89,7 @@ Row::Source::Ptr sparse_row(std::int32_t vocab, Entries rising) {
   for (const auto& [token, p] : rising) sum += p;
   if (!(sum > 0)) return nullptr;
   for (auto& [token, p] : rising) p /= sum;
-  return std::make_shared<const Sparse>(vocab, std::move(rising));
+  return std::allocate_shared<const Sparse>(Recycling<Sparse>(), vocab, std::move(rising));
 }
 
 }  // namespace v1

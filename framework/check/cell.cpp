@@ -56,7 +56,7 @@ std::vector<step::Progress> Cell::run(std::span<step::Sequence* const> batch,
   auto progress = step.run(whole, oracle, timings).value();
   for (const step::Progress& p : progress)
     if (p.cause) std::rethrow_exception(p.cause);
-  return progress;
+  return {std::make_move_iterator(progress.begin()), std::make_move_iterator(progress.end())};
 }
 
 void Cell::prefill(step::Sequence& s, step::Oracle& oracle) {

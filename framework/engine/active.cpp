@@ -47,8 +47,23 @@ Active::Active(Request request, Listener listener, std::shared_ptr<const Plan> p
   sequence_.prompt_tokens = static_cast<std::int32_t>(request_.prompt.size());
   sequence_.tokens_left = std::min(request_.max_tokens, max_model_len - sequence_.prompt_tokens);
   sequence_.top_logprobs = request_.logprobs;
+  reserve();
   sequence_.stop_tokens = stop_tokens(request_, tokenizer);
   result_.n_prompt = sequence_.prompt_tokens;
+}
+
+// Room for all that it may emit, so that no step has to make some. A step may commit a draft beyond
+// the last token that is emitted.
+void Active::reserve() {
+  const auto most = static_cast<std::size_t>(sequence_.tokens_left);
+  sequence_.tokens.reserve(sequence_.tokens.size() + most + 1);
+  result_.tokens.reserve(most);
+  result_.logprobs.reserve(most);
+  result_.margins.reserve(most);
+  result_.times.reserve(most);
+  result_.drafted_per_step.reserve(most);
+  result_.accepted_per_step.reserve(most);
+  if (request_.logprobs > 0) result_.alternatives.reserve(most);
 }
 
 void Active::admitted(std::int32_t cached_tokens) {

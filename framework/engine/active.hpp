@@ -46,6 +46,7 @@ class Active {
   std::uint64_t last_served = 0;  // iteration
 
  private:
+  void reserve();
   void walk(step::Progress& progress);
 
   Request request_;

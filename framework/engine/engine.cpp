@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/engine_host.hpp"
+#include "engine/load_report.hpp"
 #include "engine/loop.hpp"
 #include "files/model_store.hpp"
 #include "log/log.hpp"
@@ -171,9 +172,7 @@ void Engine::Impl::plan_memory() {
 void Engine::Impl::load(const Say& say) {
   ModelContext context{*device, lead, load_options()};
   const auto report = [&](const std::string& who) {
-    context.load.progress = [&say, who](double done, const std::string& what) {
-      say(who + ": " + what + " " + std::to_string(static_cast<int>(done * 100)) + " %");
-    };
+    context.load.progress = load_report(say, who);
   };
   report("target");
   model::LoadOptions for_target = target_options();
@@ -193,7 +192,7 @@ void Engine::Impl::load(const Say& say) {
     module->draft().watched_by(&watchdog);
   }
   step = std::make_unique<step::Step>(target->forward(), settings.trace_level, settings.trace_topk,
-                                      device->ops(), &watchdog);
+                                      device->ops(), &watchdog, &device->pool());
   if (settings.cost_table || host.costs_are_wanted()) measure_costs(context, say);
   loop =
       std::make_unique<Loop>(LoopNeeds{*step, target->pool(), prefixes.get(), settings.max_num_seqs,

@@ -8,7 +8,7 @@ void Hosted::serve(model::Forward& forward, kv::PagePool& pool, bool keep_raw, b
   if (keep_prefixes) draft_->keep_prefixes();
 }
 
-std::vector<Row> Hosted::do_forward(std::span<const Ask> asks) {
+List<Row> Hosted::do_forward(std::span<const Ask> asks) {
   if (!draft_) throw Error(name_ + ": asked for rows before the run has started");
   return draft_->forward(asks);
 }

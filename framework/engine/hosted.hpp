@@ -29,7 +29,7 @@ class Hosted : public redline::Model {
   void stop_serving() { draft_.reset(); }  // by those who own forward and pool, before these go
 
  private:
-  std::vector<Row> do_forward(std::span<const Ask> asks) override;
+  List<Row> do_forward(std::span<const Ask> asks) override;
   std::string name_;
   files::Gguf file_;
   std::optional<step::DraftModel> draft_;

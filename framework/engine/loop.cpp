@@ -44,7 +44,7 @@ bool Loop::cancel(std::uint64_t request_key) {
 bool Loop::iterate(trace::Sink& sink) {
   const std::int64_t start_ns = now_ns();
   timings_ = {}, sched_ns_ = 0;
-  std::vector<Share> shares;
+  List<Share> shares;
   {
     const step::Lap scheduling(sched_ns_);
     scheduler_.for_each([](Active& request) {
@@ -58,7 +58,7 @@ bool Loop::iterate(trace::Sink& sink) {
     shares = scheduler_.pick(step_);
   }
   if (shares.empty()) return false;
-  std::vector<step::Progress> progress = run(shares, sink);
+  List<step::Progress> progress = run(shares, sink);
   for (std::size_t k = 0; k < progress.size(); ++k)
     shares[k].request->take(progress[k], timings_, std::ssize(progress));
   const std::int64_t tokens_ns = now_ns() - start_ns;
@@ -75,7 +75,8 @@ void Loop::admit() {
   while (Active* const request = scheduler_.next()) {
     if (!scheduler_.running().empty() && !has_room(*request)) return;
     step::Sequence& s = request->sequence();
-    if (!s.target_kv) s.target_kv.emplace(pages_);
+    if (!s.target_kv)
+      s.target_kv.emplace(pages_).expect(static_cast<std::int32_t>(s.tokens.capacity()));
     request->admitted(prefixes_ ? prefixes_->restore(*s.target_kv, s.tokens) : 0);
     scheduler_.admit();
   }
@@ -92,9 +93,9 @@ bool Loop::has_room(Active& request) const {
          });
 }
 
-std::vector<step::Progress> Loop::run(std::vector<Share>& shares, trace::Sink& sink) {
+List<step::Progress> Loop::run(List<Share>& shares, trace::Sink& sink) {
   for (;;) {
-    std::vector<step::Part> parts;
+    List<step::Part> parts;
     for (const Share& share : shares)
       parts.emplace_back(&share.request->sequence(), share.chunk_tokens);
     if (auto progress = step_.run(parts, oracle_, timings_)) return std::move(*progress);

@@ -39,7 +39,7 @@ class Loop {
  private:
   void admit();
   bool has_room(Active& request) const;
-  std::vector<step::Progress> run(std::vector<Share>& shares, trace::Sink& sink);
+  List<step::Progress> run(List<Share>& shares, trace::Sink& sink);
   bool make_room(trace::Sink& sink);
   void keep(Active& request, step::Progress progress, trace::Sink& sink);
   void warn_once(Active& request, const std::string& why);

@@ -2,6 +2,7 @@
 #include "engine/scheduler.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace redline::engine {
 namespace {
@@ -31,12 +32,13 @@ Active& Scheduler::preempt() {
   return *waiting_.front();
 }
 
-std::vector<Share> Scheduler::pick(const step::Step& step) {
-  std::vector<Active*> order;
+List<Share> Scheduler::pick(const step::Step& step) {
+  List<Active*> order;
   for (const auto& a : running_) order.push_back(a.get());
-  std::ranges::stable_sort(
-      order, {}, [](Active* a) { return std::pair(a->last_served, decodes(*a) ? 0 : 1); });
-  std::vector<step::Sequence*> decoding;
+  std::ranges::sort(order, {}, [](Active* a) {
+    return std::tuple(a->last_served, decodes(*a) ? 0 : 1, a->arrival);
+  });
+  List<step::Sequence*> decoding;
   for (Active* a : order)
     if (decodes(*a)) decoding.push_back(&a->sequence());
   step.choose(decoding);
@@ -44,7 +46,7 @@ std::vector<Share> Scheduler::pick(const step::Step& step) {
   for (const step::Sequence* s : decoding) decode_rows += step::Step::rows_of(*s);
 
   ++iteration_;
-  std::vector<Share> shares;
+  List<Share> shares;
   std::int32_t left = rows_, left_for_prompts = std::max((rows_ + 1) / 2, rows_ - decode_rows);
   for (Active* a : order) {
     step::Sequence& s = a->sequence();
@@ -65,8 +67,8 @@ std::vector<Share> Scheduler::pick(const step::Step& step) {
   return shares;
 }
 
-std::vector<std::unique_ptr<Active>> Scheduler::take_ended() {
-  std::vector<std::unique_ptr<Active>> ended;
+List<std::unique_ptr<Active>> Scheduler::take_ended() {
+  List<std::unique_ptr<Active>> ended;
   const auto take = [&](auto& from) {
     for (auto& a : from)
       if (a->ended()) ended.push_back(std::move(a));

@@ -34,10 +34,10 @@ class Scheduler {
   // Shares of one iteration, within its rows: a sequence enters with its root and all its nodes or
   // waits; prompts enter in chunks, and take at most half of the rows, rounded up, from sequences
   // that decode.
-  std::vector<Share> pick(const step::Step& step);
+  List<Share> pick(const step::Step& step);
 
   // Requests that have ended, running or waiting, in order of arrival.
-  std::vector<std::unique_ptr<Active>> take_ended();
+  List<std::unique_ptr<Active>> take_ended();
   const std::vector<std::unique_ptr<Active>>& running() const { return running_; }
   const std::deque<std::unique_ptr<Active>>& waiting() const { return waiting_; }
   Active* find(std::uint64_t request_key) const;  // null: no such request

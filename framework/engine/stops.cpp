@@ -20,7 +20,11 @@ Stops::Stops(const Request& request, const text::Tokenizer& tokenizer, std::int3
     : request_(request),
       tokens_(stop_tokens(request, tokenizer)),
       detokenizer_(tokenizer),
-      room_(max_model_len - static_cast<std::int32_t>(request.prompt.size())) {}
+      room_(max_model_len - static_cast<std::int32_t>(request.prompt.size())) {
+  constexpr std::size_t kTokenBytes = 8;  // what a token spells, amply
+  text_.reserve(kTokenBytes *
+                static_cast<std::size_t>(std::max(std::min(request.max_tokens, room_), 0)));
+}
 
 std::optional<trace::FinishReason> Stops::push(Token token) {
   ++emitted_;

@@ -35,12 +35,15 @@ void Cache::truncate(std::int32_t tokens) {
 
 void Cache::clear() { truncate(0); }
 
+void Cache::expect(std::int32_t tokens) {
+  ids_.reserve(pages_for(tokens));
+  addresses_.reserve(pages_for(tokens));
+}
+
 bool Cache::grow(std::int64_t slots) {
   const bool moves_tail = slots > tokens_ && tail_is_shared();
   const std::int64_t more = std::max<std::int64_t>(pages_for(slots) - std::ssize(ids_), 0);
   if (more + moves_tail > pool_->total()) return false;
-  ids_.reserve(ids_.size() + more + moves_tail);
-  addresses_.reserve(ids_.size() + more);
   if (!pool_->take(static_cast<std::int32_t>(more + moves_tail), ids_)) return false;
   if (moves_tail) {
     const PageId own = ids_.back();

@@ -25,6 +25,7 @@ class Cache final : public PageTable {
   // ends the program, for its pages would be written after they went to another.
   void truncate(std::int32_t tokens);
   void clear();
+  void expect(std::int32_t tokens);  // the lists of its pages need not grow up to so many
 
  private:
   friend class Lease;

@@ -46,7 +46,6 @@ Buffers carve(Carver& carver, const Architecture& of, const Extent& extent) {
           .part = carver.floats(extent.is_shard ? extent.wanted * extent.outputs : 0),
           .parts = carver.floats(extent.is_shard ? extent.wanted * extent.logits : 0),
           .logits = carver.floats(extent.wanted * extent.logits),
-          .chances = carver.floats(extent.workers * extent.logits),
           .scratch = carver.bytes(extent.workers * extent.scratch_bytes),
           .cosine = carver.floats(extent.positions * shape.head_size / 2),
           .sine = carver.floats(extent.positions * shape.head_size / 2)};

@@ -34,7 +34,6 @@ struct Buffers {
   float* part;           // [W, O] of logits; none where the shard is all
   float* parts;          // [ranks][W, O of the rank] on rank 0, one behind the other
   float* logits;         // [W, V]
-  float* chances;        // [workers, V]
   std::byte* scratch;    // [workers, scratch_bytes]
   float* cosine;         // [positions, E/2]
   float* sine;           // [positions, E/2]

@@ -19,18 +19,10 @@ std::int32_t layer_of(const Tap& tap, std::int32_t layers) {
   return tap.point == Tap::Point::LAYER_INPUT ? layer : layer + 1;
 }
 
-// H = log sum exp - sum p * logit, in float64 and in order.
-Summary summarize(const kernels::Ops& ops, std::span<const float> logits, bool full, float* p) {
+Summary summarize(const kernels::Ops& ops, std::span<const float> logits, bool full) {
   const auto vocab = static_cast<std::int64_t>(logits.size());
-  Summary summary{0, 0, static_cast<Token>(ops.argmax(logits.data(), vocab))};
-  if (!full) return summary;
-  summary.log_sum_exp = ops.log_sum_exp(logits.data(), vocab);
-  const double mass = ops.softmax(logits.data(), vocab, p);
-  double mean = 0;
-  for (std::int64_t i = 0; i < vocab; ++i)
-    if (p[i] > 0) mean += static_cast<double>(p[i]) * logits[i];
-  summary.entropy = summary.log_sum_exp - mean / mass;
-  return summary;
+  const kernels::Spread spread = full ? ops.spread(logits.data(), vocab) : kernels::Spread{};
+  return {spread.log_sum_exp, spread.entropy, static_cast<Token>(ops.argmax(logits.data(), vocab))};
 }
 
 }  // namespace
@@ -92,7 +84,7 @@ void OutputStage::finish(const Pass& pass, const Batch& batch, const Weights& we
   logits(pass, weights.head(), b.wanted, count, b.logits);
   if (pass.ranks.rank() != 0) return;  // rank 0 has the rows
   const std::int64_t outputs = weights.head().outputs;
-  for_rows(pass.device, count, outputs, [&](kernels::Range range, int worker) {
+  for_rows(pass.device, count, outputs, [&](kernels::Range range, int) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::span<const float> row(b.logits + i * outputs, outputs);
       const Want want = batch.rows[wanted[i]].want;
@@ -101,7 +93,7 @@ void OutputStage::finish(const Pass& pass, const Batch& batch, const Weights& we
         continue;
       }
       Summary& summary = output_.summaries[wanted[i]];
-      summary = summarize(pass.ops(), row, want == Want::SUMMARY, b.chances + worker * outputs);
+      summary = summarize(pass.ops(), row, want == Want::SUMMARY);
       if (!output_.tokens.empty()) summary.argmax = output_.tokens[summary.argmax];
     }
   });

@@ -65,8 +65,8 @@ Chain::Path Chain::fork(const Path& from, Token token) const {
 
 Row Chain::apply(const Path& path, std::span<const float> logits) const {
   check(logits);
-  work_.assign(logits.begin(), logits.end());
-  return edit(path, Logits(std::span(work_)));
+  work_.resize(logits.size());
+  return edit(path, Logits(logits, std::span(work_)));
 }
 
 Row Chain::apply(const Path& path, std::span<const float> logits, std::span<const Token> tokens,
@@ -83,9 +83,10 @@ Row Chain::edit(const Path& path, Logits row) const {
     links_[k]->apply(*path[k], row);
   }
   if (row.single() || !row.kept().empty()) return row.row();
-  std::vector<float> p(work_.size());
-  ops_.softmax(work_.data(), static_cast<std::int64_t>(work_.size()), p.data());
-  return Row::dense(std::move(p));
+  const std::span<const float> logits = row.read();
+  return Row::dense(row.vocab(), [&](std::span<float> p) {
+    ops_.softmax(logits.data(), std::ssize(logits), p.data());
+  });
 }
 
 }  // namespace redline::step

@@ -23,7 +23,7 @@ class Chain {
  public:
   // One memory a link: what the links know of a text. Forked along a draft, so that penalties and
   // masks follow each path.
-  using Path = std::vector<std::unique_ptr<Sampler::Memory>>;
+  using Path = List<std::unique_ptr<Sampler::Memory>>;
 
   explicit Chain(std::vector<std::unique_ptr<Sampler>> links = {},
                  const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr);

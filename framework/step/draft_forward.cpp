@@ -10,8 +10,7 @@ namespace redline::step {
 namespace {
 
 // [V] of a row: what has no logit has no chance.
-void append_row(const model::Output& output, std::span<const float> logits,
-                std::vector<float>& out) {
+void append_row(const model::Output& output, std::span<const float> logits, List<float>& out) {
   if (output.tokens.empty()) {
     out.insert(out.end(), logits.begin(), logits.end());
     return;
@@ -23,24 +22,24 @@ void append_row(const model::Output& output, std::span<const float> logits,
 
 }  // namespace
 
-std::vector<Row> DraftModel::do_forward(std::span<const Ask> asks) {
+List<Row> DraftModel::do_forward(std::span<const Ask> asks) {
   const Watched own_work(watch_, {nullptr, "forward"});
-  std::vector<Held*> met;
+  List<Held*> met;
   for (const Ask& ask : asks) {
     Held& held = open(ask.sequence);
     const bool is_new = std::ranges::find(met, &held) == met.end();
     if (is_new) met.push_back(&held);
     if (feeding_.is_block) lay_block(held, ask.draft, is_new);
   }
-  std::vector<std::pair<Held*, std::int32_t>> asked;
+  List<std::pair<Held*, std::int32_t>> asked;
   for (const Ask& ask : asks) {
     Held& held = open(ask.sequence);
     asked.emplace_back(&held, place(held, ask.draft.path(ask.node)));
   }
-  std::vector<Due> due;
+  List<Due> due;
   for (Held* held : met) add_due(*held, due);
   feed_all(std::move(due));
-  std::vector<Row> rows;
+  List<Row> rows;
   for (const auto& [held, index] : asked)
     rows.insert(rows.end(), held->fed[index].rows.begin(), held->fed[index].rows.end());
   return rows;
@@ -79,7 +78,7 @@ std::int32_t DraftModel::place(Held& held, std::span<const Token> path) {
 }
 
 // What no forward has fed yet, parents first.
-void DraftModel::add_due(Held& held, std::vector<Due>& due) {
+void DraftModel::add_due(Held& held, List<Due>& due) {
   const std::size_t before = due.size();
   if (held.fed[0].rows.empty())
     for (std::int32_t at = held.cache.tokens(); at < held.root(); ++at)
@@ -96,7 +95,7 @@ void DraftModel::add_due(Held& held, std::vector<Due>& due) {
                 std::to_string(pool_.obtainable()) + " pages left; draft fewer nodes");
 }
 
-void DraftModel::feed_all(std::vector<Due> due) {
+void DraftModel::feed_all(List<Due> due) {
   if (!feeding_.is_level_by_level) return feed_together(due);
   std::ranges::stable_sort(due, {}, &Due::depth);
   for (auto begin = due.begin(); begin != due.end();) {
@@ -152,9 +151,9 @@ void DraftModel::take(const Due& due, const model::Output& output, std::size_t f
   const Chain::Path& memory = due.index > 0 && !feeding_.is_block ? fed.memory : due.held->memory;
   for (std::int32_t head = 0; head < feeding_.heads; ++head) {
     const std::span<const float> row = output.logits[first + head];
-    fed.rows.push_back(output.tokens.empty() ? due.held->chain.apply(memory, row)
-                                             : due.held->chain.apply(memory, row, output.tokens,
-                                                                     output.vocab));
+    fed.rows.push_back(output.tokens.empty()
+                           ? due.held->chain.apply(memory, row)
+                           : due.held->chain.apply(memory, row, output.tokens, output.vocab));
     if (keep_raw_) append_row(output, row, fed.raw);
   }
 }

@@ -11,8 +11,8 @@ struct DraftModel::Fed {
   std::int32_t parent;
   Token token;
   Chain::Path memory;                   // the root's is Held::memory
-  std::vector<redline::Row> rows = {};  // [heads] the distributions that follow; empty until fed
-  std::vector<float> raw = {};          // [heads, V] their logits, when kept
+  List<redline::Row> rows = {};  // [heads] the distributions that follow; empty until fed
+  List<float> raw = {};          // [heads, V] their logits, when kept
 };
 
 struct DraftModel::Held {
@@ -24,7 +24,7 @@ struct DraftModel::Held {
   std::optional<kv::Lease> lease;  // declared after the cache it borrows
   Chain::Path memory;              // after all committed tokens
   std::vector<Token> tokens;       // the committed tokens
-  std::vector<Fed> fed;            // [0] is the root; parents precede children; empty between steps
+  List<Fed> fed;            // [0] is the root; parents precede children; empty between steps
   std::int32_t fill_to = 0;        // committed tokens that the lease was taken for, by reserve_fill
   const Draft* block = nullptr;    // that the fed rows are of, in a model of blocks
 
@@ -39,8 +39,8 @@ struct DraftModel::Held {
     for (std::size_t k = 0; k < path.size() && at >= 0; ++k) at = child(at, path[k]);
     return at;
   }
-  std::vector<std::int32_t> line(std::int32_t k) const {  // slots from below the root to k
-    std::vector<std::int32_t> slots;
+  List<std::int32_t> line(std::int32_t k) const {  // slots from below the root to k
+    List<std::int32_t> slots;
     for (; k > 0; k = fed[k].parent) slots.push_back(root() + k);
     std::reverse(slots.begin(), slots.end());
     return slots;

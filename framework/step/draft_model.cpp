@@ -21,7 +21,10 @@ void DraftModel::begin(const redline::Sequence& sequence, const Chain& chain,
   auto& entry = held_[sequence.id];
   entry = std::make_unique<Held>(pool_, chain, feeding_.takes_features ? features : nullptr);
   entry->memory = chain.begin(sequence);
+  const std::size_t most = sequence.tokens.size() + sequence.tokens_left + 1;
+  entry->tokens.reserve(most);
   entry->tokens.assign(sequence.tokens.begin(), sequence.tokens.end());
+  entry->cache.expect(static_cast<std::int32_t>(most));
 }
 
 // The sequence's entry, as far as its text has come.
@@ -77,7 +80,7 @@ bool DraftModel::reserve_fill(const redline::Sequence& sequence, std::int32_t to
 }
 
 void DraftModel::fill(std::span<const std::uint64_t> sequence_ids) {
-  std::vector<Held*> held;
+  List<Held*> held;
   for (const std::uint64_t id : sequence_ids)
     if (Held* one = held_.at(id).get(); one->lease) held.push_back(one);
   try {
@@ -92,13 +95,13 @@ void DraftModel::fill(std::span<const std::uint64_t> sequence_ids) {
 }
 
 void DraftModel::fill_together(std::span<Held* const> held) {
-  std::vector<Due> due;
+  List<Due> due;
   for (Held* one : held)
     for (std::int32_t at = one->cache.tokens(); at < one->fill_to; ++at)
       due.push_back({one, -1, at});
   feed_all(std::move(due));
   for (Held* one : held) {
-    std::vector<std::int32_t> all(one->fill_to - one->cache.tokens());
+    List<std::int32_t> all(one->fill_to - one->cache.tokens());
     std::iota(all.begin(), all.end(), one->cache.tokens());
     one->lease->commit(all);
   }
@@ -110,7 +113,7 @@ void DraftModel::commit(std::uint64_t sequence_id, std::span<const Token> path) 
   Held& held = *it->second;
   if (held.lease && !held.fed.empty() && !held.fed[0].rows.empty()) {
     const std::int32_t end = held.root() + (feeding_.is_block ? 0 : 1);
-    std::vector<std::int32_t> kept(end - held.cache.tokens());
+    List<std::int32_t> kept(end - held.cache.tokens());
     std::iota(kept.begin(), kept.end(), held.cache.tokens());
     std::int32_t at = 0;
     for (const Token token : feeding_.drops_drafts ? std::span<const Token>() : path) {

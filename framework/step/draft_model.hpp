@@ -55,14 +55,14 @@ class DraftModel final : public redline::Model {
   struct Fed;   // a tentative row: the root or a node of some draft
   struct Held;  // what is held of one sequence
   struct Due;   // a row a forward feeds
-  std::vector<redline::Row> do_forward(std::span<const Ask> asks) override;
+  List<redline::Row> do_forward(std::span<const Ask> asks) override;
   Held& look(const redline::Sequence& sequence);
   Held& open(const redline::Sequence& sequence);
   void lay_block(Held& held, const Draft& draft, bool is_new);
   std::int32_t place(Held& held, std::span<const Token> path);
   bool lease(Held& held, std::int32_t nodes);
-  void add_due(Held& held, std::vector<Due>& due);
-  void feed_all(std::vector<Due> due);
+  void add_due(Held& held, List<Due>& due);
+  void feed_all(List<Due> due);
   void feed_together(std::span<const Due> due);
   void feed(std::span<const Due> due);
   void add_row(const Due& due);

@@ -93,7 +93,7 @@ class LoggedDraws final : public Draws {
   bool last_by_position() const {
     return last_by_position_;
   }  // the latest draw was TARGET or GUMBEL
-  const std::vector<trace::DecisionRecord>& log() const { return decisions_; }
+  const List<trace::DecisionRecord>& log() const { return decisions_; }
   std::size_t judged_from() const { return judged_from_; }  // where in the log the rule's begin
 
  private:
@@ -112,11 +112,13 @@ class LoggedDraws final : public Draws {
   Phase phase_ = Phase::DRAFT;
   const Draft* draft_ = nullptr;
   std::span<const Row> p_;
-  std::map<std::pair<Stream, Node>, std::int32_t> counts_;
-  std::vector<std::pair<Stream, std::int64_t>> judged_;  // by-position noise the rule has used
+  template <class K, class V>
+  using Map = std::map<K, V, std::less<>, Recycling<std::pair<const K, V>>>;
+  Map<std::pair<Stream, Node>, std::int32_t> counts_;
+  List<std::pair<Stream, std::int64_t>> judged_;  // by-position noise the rule has used
   bool last_by_position_ = false;
   std::string fault_;
-  std::vector<trace::DecisionRecord> decisions_;
+  List<trace::DecisionRecord> decisions_;
   std::size_t judged_from_ = 0;
 };
 

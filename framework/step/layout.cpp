@@ -49,7 +49,7 @@ std::int32_t lay_out(model::Batch& batch, const kv::PageTable& cache, std::span<
   const auto root = static_cast<std::int32_t>(tokens.size()) - 1;
   add_committed(batch, tokens, cache.tokens(), root);
   const auto root_row = static_cast<std::int32_t>(batch.rows.size());
-  std::vector<std::vector<std::int32_t>> lines(1);  // slots from below the root to the node
+  List<List<std::int32_t>> lines(1);  // slots from below the root to the node
   add_node(batch, tokens.back(), root, {});
   for (Node u = 1; u <= draft.size(); ++u) {
     lines.push_back(lines[draft.parent(u)]);

@@ -88,7 +88,7 @@ Token Philox::race(const Key& key, const Row& row) {
   if (row.is_point()) return row.argmax();
   const Source noise(key);
   Race race;
-  std::vector<double> p(kChunk);
+  List<double> p(kChunk);
   for (Token first = 0; first < row.vocab(); first += kChunk) {
     p.resize(static_cast<std::size_t>(std::min(kChunk, row.vocab() - first)));
     row.read(first, p);

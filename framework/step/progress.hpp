@@ -18,9 +18,9 @@ struct Alternative {
 };
 
 struct Progress {                // the engine walks `committed` token by token for its stops
-  std::vector<Token> committed;  // kept path, then the next token; empty after a chunk
-  std::vector<float> logprobs;   // of each committed token, from p
-  std::vector<float> margins;    // of each: its raw logit less the best other one
+  List<Token> committed;  // kept path, then the next token; empty after a chunk
+  List<float> logprobs;   // of each committed token, from p
+  List<float> margins;    // of each: its raw logit less the best other one
   std::vector<std::vector<Alternative>> top;        // of each: the best of p, as many as wanted
   std::uint16_t drafted = 0, accepted_by_rule = 0;  // depth of the draft, of the kept path
   Fault fault = Fault::NONE;

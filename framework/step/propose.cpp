@@ -39,7 +39,7 @@ bool reserve(Work& w) {
 
 // Takes over what the drafter proposed. Throws what it threw.
 void draft(std::span<Work* const> asked, Watch* watch) {
-  std::vector<Proposal> proposals;
+  List<Proposal> proposals;
   proposals.reserve(asked.size());  // drafters and draws hold references
   for (Work* w : asked) {
     const Limit limit{w->budget, w->strategy().length, w->sequence.length_state.get()};
@@ -63,7 +63,7 @@ void draft(std::span<Work* const> asked, Watch* watch) {
 }  // namespace
 
 void Step::choose(std::span<Sequence* const> sequences) const {
-  std::vector<Sequence*> due;
+  List<Sequence*> due;
   for (Sequence* s : sequences) {
     begin(*s);
     if (s->budget || !s->fault.empty()) continue;
@@ -79,9 +79,9 @@ void Step::choose(std::span<Sequence* const> sequences) const {
 
 // Together, or one by one when that fails: a policy's fault makes a plain step of its own sequence.
 void Step::choose_for(std::span<Sequence* const> asked, DraftLength& policy) const {
-  std::vector<redline::Sequence> views;
+  List<redline::Sequence> views;
   views.reserve(asked.size());  // turns hold references
-  std::vector<Turn> turns;
+  List<Turn> turns;
   for (Sequence* s : asked) {
     views.push_back(view(*s));
     turns.push_back({views.back(), s->length_state.get()});
@@ -131,7 +131,7 @@ bool Step::reserve(Works& works, Timings& timings) {
 
 void Step::propose(Works& works, Oracle& oracle, Timings& timings) const {
   const Lap lap(timings.draft);
-  std::vector<Work*> asked;
+  List<Work*> asked;
   for (Work& w : works) {
     start_draws(w, oracle);
     if (w.kind == WorkKind::DECODE && w.budget.max_nodes > 0 && !w.failed()) asked.push_back(&w);

@@ -79,15 +79,28 @@ trace::StepRecord counts(const Work& w) {
   return r;
 }
 
-std::vector<trace::LogitsRecord> rows_of(const Work& w, const RowAt& at, RowRecorder& recorder) {
-  std::vector<trace::LogitsRecord> out;
+// Rows that are there, in the order of their nodes.
+List<TracedRow> rows_of(const Work& w, const RowAt& at) {
+  List<TracedRow> rows;
   for (Node u = kRoot; u <= w.draft.size(); ++u) {
     const auto logits = at(u);
     const Node child = w.draft.first_child(u);
     const Token drafted = child == kNone ? kNone : w.draft.token(child);
-    if (!logits.empty()) out.push_back(recorder.record(u, logits, drafted, emitted_after(w, u)));
+    if (!logits.empty()) rows.push_back({u, logits, drafted, emitted_after(w, u)});
   }
-  return out;
+  return rows;
+}
+
+void record_rows(trace::StepRecord& r, const List<TracedRow>& target, const List<TracedRow>& draft,
+                 const RowRecorder& recorder) {
+  r.target_rows.resize(target.size());
+  r.draft_rows.resize(draft.size());
+  recorder.each(target.size() + draft.size(), [&](std::size_t k) {
+    if (k < target.size())
+      r.target_rows[k] = recorder.record(target[k]);
+    else
+      r.draft_rows[k - target.size()] = recorder.record(draft[k - target.size()]);
+  });
 }
 
 // Of a token in the raw row after `parent`, whose log-sum-exp `rows` hold.
@@ -98,48 +111,45 @@ float raw_logprob(std::span<const trace::LogitsRecord> rows, Node parent,
   return row == rows.end() ? kUnknown : logits[token] - row->lse;
 }
 
-std::vector<trace::NodeRecord> nodes_of(const Work& w, const trace::StepRecord& r,
-                                        const RowAt& target, const RowAt& draft) {
-  const bool tests = has_tests(w);
-  std::vector<trace::NodeRecord> out;
-  for (Node n = 1; n <= w.draft.size(); ++n) {
-    const Draft::Item& item = w.draft.item(n);
-    const Row& p = w.p[item.parent];
-    const auto q = item.law == Law::ROW ? w.draft.q(n) : item.row;
-    const auto* test = test_of(w, n);
-    const auto raw = draft(item.parent);
-    trace::NodeRecord node{};
-    node.token = item.token;
-    node.parent = static_cast<std::int16_t>(item.parent);
-    node.depth = static_cast<std::uint8_t>(w.draft.depth(n));
-    node.law = static_cast<std::uint8_t>(item.law);
-    node.score = item.score;
-    node.q_logprob = q ? log_of(q->at(item.token)) : kUnknown;
-    node.p_logprob = log_of(p.at(item.token));
-    node.q_raw_logprob = raw_logprob(r.draft_rows, item.parent, raw, item.token);
-    node.p_raw_logprob = raw_logprob(r.target_rows, item.parent, target(item.parent), item.token);
-    node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
-    node.accept_prob =
-        test ? static_cast<float>(test->outcome ? test->prob : 1 - test->prob) : kUnknown;
-    node.state = state_of(w, n, tests, test != nullptr);
-    node.draft_rank = raw.empty() ? kNoDraftRank
-                                  : static_cast<std::uint16_t>(std::min<std::uint32_t>(
-                                        rank_of(raw, item.token), kNoDraftRank - 1));
-    out.push_back(node);
-  }
-  return out;
+trace::NodeRecord node_of(const Work& w, Node n, const trace::StepRecord& r, const RowAt& target,
+                          const RowAt& draft) {
+  const Draft::Item& item = w.draft.item(n);
+  const Row& p = w.p[item.parent];
+  const auto q = item.law == Law::ROW ? w.draft.q(n) : item.row;
+  const auto* test = test_of(w, n);
+  const auto raw = draft(item.parent);
+  trace::NodeRecord node{};
+  node.token = item.token;
+  node.parent = static_cast<std::int16_t>(item.parent);
+  node.depth = static_cast<std::uint8_t>(w.draft.depth(n));
+  node.law = static_cast<std::uint8_t>(item.law);
+  node.score = item.score;
+  node.q_logprob = q ? log_of(q->at(item.token)) : kUnknown;
+  node.p_logprob = log_of(p.at(item.token));
+  node.q_raw_logprob = raw_logprob(r.draft_rows, item.parent, raw, item.token);
+  node.p_raw_logprob = raw_logprob(r.target_rows, item.parent, target(item.parent), item.token);
+  node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
+  node.accept_prob =
+      test ? static_cast<float>(test->outcome ? test->prob : 1 - test->prob) : kUnknown;
+  node.state = state_of(w, n, has_tests(w), test != nullptr);
+  node.draft_rank = raw.empty() ? kNoDraftRank
+                                : static_cast<std::uint16_t>(std::min<std::uint32_t>(
+                                      rank_of(raw, item.token), kNoDraftRank - 1));
+  return node;
 }
 
 }  // namespace
 
 trace::StepRecord record(const Work& w, const RowAt& target, const RowAt& draft,
-                         RowRecorder& recorder) {
+                         const RowRecorder& recorder) {
   trace::StepRecord r = counts(w);
   if (recorder.level() == trace::Level::COUNTS || w.failed()) return r;
   r.decisions = w.draws->log();
-  r.target_rows = rows_of(w, target, recorder);
-  r.draft_rows = rows_of(w, draft, recorder);
-  r.nodes = nodes_of(w, r, target, draft);
+  record_rows(r, rows_of(w, target), rows_of(w, draft), recorder);
+  r.nodes.resize(w.draft.size());
+  recorder.each(r.nodes.size(), [&](std::size_t k) {
+    r.nodes[k] = node_of(w, static_cast<Node>(k + 1), r, target, draft);
+  });
   return r;
 }
 

@@ -8,6 +8,6 @@ namespace redline::step {
 
 // After the verdict and before the commit. Of a failed sequence: its counts alone.
 trace::StepRecord record(const Work& work, const RowAt& target, const RowAt& draft,
-                         RowRecorder& recorder);
+                         const RowRecorder& recorder);
 
 }  // namespace redline::step

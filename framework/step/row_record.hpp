@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "device/worker_pool.hpp"
 #include "redline/kernels/ops.hpp"
 #include "trace/records.hpp"
 
@@ -16,22 +17,34 @@ using RowAt = std::function<std::span<const float>(Node)>;  // raw logits after 
 // How many tokens are better; ties go to the lower id.
 std::uint32_t rank_of(std::span<const float> logits, Token token);
 // logits[token] less the greatest other logit: how far from a tie the choice was.
-float margin(std::span<const float> logits, Token token);
+float margin(const kernels::Ops& ops, std::span<const float> logits, Token token);
+
+struct TracedRow {
+  Node node;
+  std::span<const float> logits;  // [V]
+  Token drafted, emitted;         // what followed, or kNone
+};
 
 class RowRecorder {
  public:
-  RowRecorder(trace::Level level, std::int32_t topk, const kernels::Ops& ops)
-      : level_(level), topk_(topk), ops_(ops) {}
+  // pool: shares out the rows of a step; null: the caller's thread does them all.
+  RowRecorder(trace::Level level, std::int32_t topk, const kernels::Ops& ops,
+              device::WorkerPool* pool)
+      : level_(level), topk_(topk), ops_(ops), pool_(pool) {}
   trace::Level level() const { return level_; }
-  // drafted, emitted: the token that followed, or kNone.
-  trace::LogitsRecord record(Node node, std::span<const float> logits, Token drafted,
-                             Token emitted);
+  trace::LogitsRecord record(const TracedRow& row) const;
+  template <class F>  // F(std::size_t index), in any order and on any thread
+  void each(std::size_t count, F&& f) const {
+    auto task = [&](std::int64_t index, int) { f(static_cast<std::size_t>(index)); };
+    if (pool_) return pool_->run(static_cast<std::int64_t>(count), task);
+    for (std::size_t k = 0; k < count; ++k) f(k);
+  }
 
  private:
   trace::Level level_;
   std::int32_t topk_;
   const kernels::Ops& ops_;
-  std::vector<float> p_;  // [V] work space
+  device::WorkerPool* pool_;
 };
 
 }  // namespace redline::step

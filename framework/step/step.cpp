@@ -44,9 +44,9 @@ void commit(Work& w) {
 }
 
 // The caches of draft models follow a prompt, chunk by chunk, in the forwards of all together.
-void fill_drafts(std::deque<Work>& works, Timings& timings) {
+void fill_drafts(auto& works, Timings& timings) {
   const Lap lap(timings.draft);
-  std::map<DraftModel*, std::vector<std::uint64_t>> behind;
+  std::map<DraftModel*, List<std::uint64_t>> behind;
   for (const Work& w : works)
     if (w.kind != WorkKind::DECODE && !w.failed())
       for (DraftModel* model : w.strategy().models) behind[model].push_back(w.sequence.request_key);
@@ -73,24 +73,23 @@ void observe(Work& w, Watch* watch) {
 
 std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
   std::vector<Alternative> best;
-  if (count > 0)
-    for (const auto& [token, mass] : p.top(count))
-      best.push_back({token, static_cast<float>(std::log(mass))});
+  for (const auto& [token, mass] : p.top(count))
+    best.push_back({token, static_cast<float>(std::log(mass))});
   return best;
 }
 
 }  // namespace
 
 Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops,
-           Watch* watch)
-    : target_(target), recorder_(level, topk, ops), watch_(watch) {}
+           Watch* watch, device::WorkerPool* pool)
+    : target_(target), ops_(ops), recorder_(level, topk, ops, pool), watch_(watch) {}
 
-std::optional<std::vector<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
-                                               Timings& timings) {
+std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
+                                        Timings& timings) {
   const Lap lap(timings.total);
   {
     const Lap drafting(timings.draft);
-    std::vector<Sequence*> whole;
+    List<Sequence*> whole;
     for (const Part& part : parts)
       if (part.chunk == 0)
         whole.push_back(part.sequence);
@@ -108,7 +107,7 @@ std::optional<std::vector<Progress>> Step::run(std::span<const Part> parts, Orac
     const model::Output& rows = forward(timings);
     for (; done < end; ++done) finish(works[done], rows, timings);
   }
-  std::vector<Progress> progress;
+  List<Progress> progress;
   for (Work& w : works) {
     observe(w, watch_);
     progress.push_back(std::move(w.progress));
@@ -191,8 +190,8 @@ void Step::move_on(Work& w, const RowAt& target) const {
     const Token token = done.committed[k];
     const Row& p = w.p[passed[k]];
     done.logprobs.push_back(static_cast<float>(std::log(p.at(token))));
-    done.margins.push_back(margin(target(passed[k]), token));
-    done.top.push_back(best_of(p, s.top_logprobs));
+    done.margins.push_back(margin(ops_, target(passed[k]), token));
+    if (s.top_logprobs > 0) done.top.push_back(best_of(p, s.top_logprobs));
   }
   s.tokens.insert(s.tokens.end(), done.committed.begin(), done.committed.end());
   s.tokens_left -= static_cast<std::int32_t>(done.committed.size());

@@ -21,7 +21,8 @@ struct Work;  // one sequence in one step
 class Step {
  public:
   Step(model::Forward& target, trace::Level level, std::int32_t topk,
-       const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr);
+       const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr,
+       device::WorkerPool* pool = nullptr);
 
   // Budgets of the next step, for sequences that have none: what run() would choose itself.
   void choose(std::span<Sequence* const> sequences) const;
@@ -31,14 +32,14 @@ class Step {
   // One iteration over sequences of any strategies. A sequence's first whole part drafts nothing
   // and yields the token that prefill is timed by (kind PREFILL). A plugin that throws or breaks a
   // law is the error of its own sequence. std::nullopt: pages ran out, nothing changed.
-  std::optional<std::vector<Progress>> run(std::span<const Part> parts, Oracle& oracle,
-                                           Timings& timings);
+  std::optional<List<Progress>> run(std::span<const Part> parts, Oracle& oracle, Timings& timings);
 
   static void release_pages(Sequence& sequence);  // preempted: what its plugins know of it stays
   static void forget(Sequence& sequence);         // ended: draft caches and states go
 
  private:
-  using Works = std::deque<Work>;  // its elements stay where they are: plugins hold references
+  using Works = std::deque<Work, Recycling<Work>>;  // its elements stay where they are: plugins
+                                                    // hold references
   redline::Sequence view(const Sequence& sequence) const;
   void begin(Sequence& sequence) const;
   void choose_for(std::span<Sequence* const> sequences, DraftLength& policy) const;
@@ -55,6 +56,7 @@ class Step {
   void move_on(Work& work, const RowAt& target) const;
 
   model::Forward& target_;
+  const kernels::Ops& ops_;
   RowRecorder recorder_;
   Watch* watch_;
   model::Batch batch_;

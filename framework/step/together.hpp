@@ -27,13 +27,16 @@ void contain(Work& w, F&& call) {
 // f(plugin, those it serves), for each plugin that some of `items` name, in order of appearance.
 template <class Item, class Plugin, class F>
 void for_each_plugin(std::span<Item* const> items, Plugin& (*plugin_of)(const Item&), F&& f) {
-  std::vector<Item*> left(items.begin(), items.end());
+  List<Item*> left(items.begin(), items.end()), served;
   while (!left.empty()) {
     Plugin& plugin = plugin_of(*left.front());
-    const auto rest = std::stable_partition(
-        left.begin(), left.end(), [&](const Item* item) { return &plugin_of(*item) == &plugin; });
-    f(plugin, std::span<Item*>(left.begin(), rest));
-    left.erase(left.begin(), rest);
+    served.clear();
+    std::erase_if(left, [&](Item* item) {
+      const bool is_served = &plugin_of(*item) == &plugin;
+      if (is_served) served.push_back(item);
+      return is_served;
+    });
+    f(plugin, std::span<Item*>(served));
   }
 }
 

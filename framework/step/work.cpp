@@ -40,16 +40,16 @@ std::int32_t Work::rows() const {
   return kind == WorkKind::CHUNK ? chunk : chunk + 1 + static_cast<std::int32_t>(draft.size());
 }
 
-std::vector<Node> Work::line(Node n) const {
-  std::vector<Node> nodes;
+List<Node> Work::line(Node n) const {
+  List<Node> nodes;
   for (; n != kRoot; n = draft.parent(n)) nodes.push_back(n);
   std::reverse(nodes.begin(), nodes.end());
   return nodes;
 }
 
-std::vector<std::int32_t> Work::kept() const {
+List<std::int32_t> Work::kept() const {
   const std::int32_t committed = kind == WorkKind::CHUNK ? chunk : chunk + 1;
-  std::vector<std::int32_t> slots(committed);
+  List<std::int32_t> slots(committed);
   std::iota(slots.begin(), slots.end(), lease->first_slot());
   for (const Node u : line(verdict.keep)) slots.push_back(root() + u);
   return slots;

@@ -5,21 +5,21 @@
 
 namespace redline::text {
 
-std::string Detokenizer::push(Token token) {
-  if (tokenizer_.is_control(token)) return {};
+std::string_view Detokenizer::push(Token token) {
+  certain_.clear();
+  if (tokenizer_.is_control(token)) return certain_;
   held_ += tokenizer_.bytes(token);
-  std::string certain;
   std::size_t at = 0;
   while (at < held_.size()) {
     const std::string_view rest = std::string_view(held_).substr(at);
     const files::Utf8Part part = files::first_utf8(rest);
     if (part.kind == files::Utf8Part::CUT) break;
-    certain +=
+    certain_ +=
         part.kind == files::Utf8Part::VALID ? rest.substr(0, part.bytes) : files::kReplacement;
     at += part.bytes;
   }
   held_.erase(0, at);
-  return certain;
+  return certain_;
 }
 
 std::string Detokenizer::finish() {

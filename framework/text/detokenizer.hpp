@@ -10,12 +10,13 @@ namespace redline::text {
 class Detokenizer {
  public:
   explicit Detokenizer(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
-  std::string push(Token token);  // what became certain; control tokens give nothing
-  std::string finish();           // what was held back, invalid bytes as U+FFFD
+  // What became certain, until the next push; control tokens give nothing.
+  std::string_view push(Token token);
+  std::string finish();  // what was held back, invalid bytes as U+FFFD
 
  private:
   const Tokenizer& tokenizer_;
-  std::string held_;
+  std::string certain_, held_;
 };
 
 }  // namespace redline::text

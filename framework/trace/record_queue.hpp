@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 
+#include "redline/memory.hpp"
+
 namespace redline::trace {
 
 template <class Item>
@@ -57,7 +59,7 @@ class RecordQueue {
   };
   mutable std::mutex mutex_;
   std::condition_variable room_, news_;
-  std::deque<Entry> items_;
+  std::deque<Entry, Recycling<Entry>> items_;
   std::int64_t limit_bytes_, bytes_ = 0;
   std::uint64_t blocked_ = 0;
   bool closed_ = false;

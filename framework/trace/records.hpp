@@ -47,9 +47,9 @@ struct LogitsRecord {  // one target row, raw logits
   Token argmax;
   float drafted_logit, emitted_logit;  // NaN when there is none
   std::uint32_t drafted_rank;          // 2^32-1 when there is none
-  std::vector<std::uint32_t> topk_ids;
-  std::vector<float> topk_values;
-  std::vector<float> full;  // [V] at level FULL, else empty
+  List<std::uint32_t> topk_ids;
+  List<float> topk_values;
+  List<float> full;  // [V] at level FULL, else empty
 };
 
 struct StepRecord {
@@ -62,10 +62,10 @@ struct StepRecord {
   Token last_token = -1;
   LastKind last_kind = LastKind::NONE;
   DraftStop draft_stop = DraftStop::NONE;
-  std::vector<NodeRecord> nodes;
-  std::vector<DecisionRecord> decisions;
-  std::vector<LogitsRecord> target_rows;
-  std::vector<LogitsRecord> draft_rows;
+  List<NodeRecord> nodes;
+  List<DecisionRecord> decisions;
+  List<LogitsRecord> target_rows;
+  List<LogitsRecord> draft_rows;
 };
 
 struct BatchRecord {  // one engine iteration

@@ -37,7 +37,7 @@ Field<LogitsRow> of_logits(std::string_view name, Get get, Notes notes) {
 }
 
 template <class T>
-std::vector<T> padded(const std::vector<T>& values, std::int32_t width, T missing) {
+std::vector<T> padded(const List<T>& values, std::int32_t width, T missing) {
   std::vector<T> out(values.begin(),
                      values.begin() + std::min<std::ptrdiff_t>(values.size(), width));
   out.resize(width, missing);

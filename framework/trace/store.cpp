@@ -75,7 +75,7 @@ void Store::add(const StepRecord& step) {
   tables.steps.add(row);
 }
 
-void Store::add_rows(const std::vector<LogitsRecord>& rows, TableWriter<schema::LogitsRow>& to,
+void Store::add_rows(const List<LogitsRecord>& rows, TableWriter<schema::LogitsRow>& to,
                      TableWriter<schema::FullRow>* full) {
   for (const LogitsRecord& record : rows) {
     if (full && !record.full.empty()) full->add({record, to.rows()});

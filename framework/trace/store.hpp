@@ -52,7 +52,7 @@ class Store {
     std::vector<RaggedWriter> tokens;
     TableWriter<RequestRecord> requests;
   };
-  void add_rows(const std::vector<LogitsRecord>& rows, TableWriter<schema::LogitsRow>& to,
+  void add_rows(const List<LogitsRecord>& rows, TableWriter<schema::LogitsRow>& to,
                 TableWriter<schema::FullRow>* full);
 
   std::filesystem::path path_;

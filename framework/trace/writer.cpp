@@ -24,11 +24,11 @@ using Clock = std::chrono::steady_clock;
 // The engine waits for a request's record to be safe, and for no other.
 using Item = std::variant<StepRecord, BatchRecord, EventRecord, KvRecord, RequestRecord>;
 
-template <class T>
-std::int64_t bytes_of(const std::vector<T>& values) {
+template <class T, class A>
+std::int64_t bytes_of(const std::vector<T, A>& values) {
   return static_cast<std::int64_t>(values.capacity() * sizeof(T));
 }
-std::int64_t bytes_of(const std::vector<LogitsRecord>& rows) {
+std::int64_t bytes_of(const List<LogitsRecord>& rows) {
   std::int64_t sum = static_cast<std::int64_t>(rows.capacity() * sizeof(LogitsRecord));
   for (const LogitsRecord& row : rows)
     sum += bytes_of(row.topk_ids) + bytes_of(row.topk_values) + bytes_of(row.full);

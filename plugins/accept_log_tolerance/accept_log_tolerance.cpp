@@ -23,7 +23,7 @@ class LogTolerance final : public RelaxedRule {
 
  private:
   Passes good_enough(const redline::Row& p) const override {
-    const std::vector<redline::Row::Entry> best = p.top(top_);
+    const redline::List<redline::Row::Entry> best = p.top(top_);
     return [best, this](redline::Token x) {
       for (const auto& [token, p_of] : best)
         if (token == x) return std::log(best.front().p) - std::log(p_of) <= tolerance_;

@@ -22,7 +22,7 @@ class TopDelta final : public RelaxedRule {
 
  private:
   Passes good_enough(const redline::Row& p) const override {
-    const std::vector<redline::Row::Entry> best = p.top(top_);
+    const redline::List<redline::Row::Entry> best = p.top(top_);
     return [best, least = best.front().p - delta_](redline::Token x) {
       for (const auto& [token, p_of] : best)
         if (token == x) return p_of >= least;

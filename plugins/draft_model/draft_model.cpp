@@ -37,15 +37,15 @@ class DraftModel final : public redline::Drafter {
   }
 
   void do_propose(std::span<redline::Proposal> batch) override {
-    std::vector<Tip> tips;
+    redline::List<Tip> tips;
     for (redline::Proposal& p : batch)
       if (p.has_room(redline::kRoot)) tips.push_back({&p, redline::kRoot});
     while (!tips.empty()) {
-      std::vector<redline::Ask> asks;
+      redline::List<redline::Ask> asks;
       for (const Tip& t : tips)
         asks.push_back({t.proposal->sequence(), t.proposal->draft(), t.node});
-      const std::vector<redline::Row> q = model_.forward(asks);
-      std::vector<Tip> grown;
+      const redline::List<redline::Row> q = model_.forward(asks);
+      redline::List<Tip> grown;
       for (std::size_t k = 0; k < tips.size(); ++k) {
         const Node n = grow(*tips[k].proposal, tips[k].node, q[k]);
         if (n != redline::kNone && tips[k].proposal->has_room(n))

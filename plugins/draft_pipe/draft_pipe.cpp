@@ -90,7 +90,7 @@ class DraftPipe final : public redline::Drafter {
       const redline::Sequence& of = proposal->sequence();
       const redline::Draft& draft = proposal->draft();
       std::vector<Token> text(of.tokens.begin(), of.tokens.end());
-      const std::vector<Token> drafted = draft.path(node);
+      const redline::List<Token> drafted = draft.path(node);
       text.insert(text.end(), drafted.begin(), drafted.end());
       const piped::Ask about{.sequence = static_cast<std::int64_t>(of.id),
                              .prompt_tokens = of.prompt_tokens,

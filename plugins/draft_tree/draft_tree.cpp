@@ -71,12 +71,12 @@ class DraftTree final : public redline::Drafter {
   // A level that does not fit the budget is left out whole, so that no token decides which of its
   // nodes are drafted.
   void do_propose(std::span<redline::Proposal> batch) override {
-    std::vector<Spot> spots;
+    redline::List<Spot> spots;
     for (redline::Proposal& p : batch) spots.push_back({&p, redline::kRoot, 0});
     int nodes = 0;          // of the full shape, so far
     std::size_t slots = 1;  // of this level
     for (const Level& level : levels_) {
-      std::vector<std::size_t> first;  // slot of each slot's first child
+      redline::List<std::size_t> first;  // slot of each slot's first child
       std::size_t below = 0;
       for (std::size_t s = 0; s < slots; ++s) {
         first.push_back(below);
@@ -93,24 +93,24 @@ class DraftTree final : public redline::Drafter {
     }
   }
 
-  std::vector<Spot> grow(const std::vector<Spot>& spots, const Level& level,
-                         const std::vector<std::size_t>& first) const {
-    std::vector<redline::Ask> asks;
+  redline::List<Spot> grow(const redline::List<Spot>& spots, const Level& level,
+                           const redline::List<std::size_t>& first) const {
+    redline::List<redline::Ask> asks;
     for (const Spot& s : spots)
       asks.push_back({s.proposal->sequence(), s.proposal->draft(), s.node});
-    const std::vector<Row> q = model_.forward(asks);
-    std::vector<Spot> below;
+    const redline::List<Row> q = model_.forward(asks);
+    redline::List<Spot> below;
     for (std::size_t k = 0; k < spots.size(); ++k) {
       const auto [proposal, node, slot] = spots[k];
-      const std::vector<Node> grown = siblings(*proposal, node, q[k], children(level, slot));
+      const redline::List<Node> grown = siblings(*proposal, node, q[k], children(level, slot));
       for (std::size_t c = 0; c < grown.size(); ++c)
         if (grown[c] != redline::kNone) below.push_back({proposal, grown[c], first[slot] + c});
     }
     return below;
   }
 
-  std::vector<Node> siblings(redline::Proposal& proposal, Node u, const Row& q, int count) const {
-    std::vector<Node> out;
+  redline::List<Node> siblings(redline::Proposal& proposal, Node u, const Row& q, int count) const {
+    redline::List<Node> out;
     if (method_ == "iid" || method_ == "new") {
       const int most = method_ == "iid" ? count : std::min(count, q.vocab());
       for (int c = 0; c < most; ++c)
@@ -118,7 +118,7 @@ class DraftTree final : public redline::Drafter {
       return out;
     }
     const bool samples = method_ == "greedy";
-    std::vector<Token> best;
+    redline::List<Token> best;
     for (const Row::Entry& e : q.top(std::min(count, q.vocab()) - samples)) best.push_back(e.token);
     // The sample comes from outside the best, and first: only then is the pair optimal.
     if (samples) out.push_back(proposal.sample(u, q.without(best)));

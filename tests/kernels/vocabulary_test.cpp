@@ -15,7 +15,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("softmax, log_sum_exp and argmax give the reference's bits at every length") {
+TEST_CASE("reductions over a vocabulary give the reference's bits at every length") {
   Random random(1);
   for (std::int64_t vocab : {1, 2, 15, 16, 17, 31, 1000, 49152, 151936, 151937}) {
     for (float size : {0.1f, 3.0f, 200.0f}) {
@@ -27,8 +27,10 @@ TEST_CASE("softmax, log_sum_exp and argmax give the reference's bits at every le
         INFO(name(isa) << " vocab " << vocab << " size " << size);
         REQUIRE(ops(isa).softmax(logits.data(), vocab, got.data()) == total);
         REQUIRE(same_bits(got, want));
-        REQUIRE(ops(isa).log_sum_exp(logits.data(), vocab) ==
-                ops(Isa::PORTABLE).log_sum_exp(logits.data(), vocab));
+        const Spread spread = ops(isa).spread(logits.data(), vocab),
+                     plain = ops(Isa::PORTABLE).spread(logits.data(), vocab);
+        REQUIRE(spread.log_sum_exp == plain.log_sum_exp);
+        REQUIRE(spread.entropy == plain.entropy);
         REQUIRE(ops(isa).argmax(logits.data(), vocab) ==
                 std::max_element(logits.begin(), logits.end()) - logits.begin());
       }
@@ -36,35 +38,65 @@ TEST_CASE("softmax, log_sum_exp and argmax give the reference's bits at every le
   }
 }
 
-TEST_CASE("softmax and log_sum_exp agree with float64") {
+TEST_CASE("softmax, log-sum-exp and entropy agree with float64") {
   Random random(2);
   std::vector<float> logits = floats(random, 151936, 4), p(logits.size());
   logits[7] = -kInfinity;
-  double total = 0;
-  for (float logit : logits) total += std::exp(double{logit});
+  double total = 0, weighted = 0;
+  for (float logit : logits) {
+    const double weight = std::exp(double{logit});
+    total += weight;
+    weighted += weight > 0 ? weight * logit : 0;
+  }
   const Ops& table = ops(Isa::PORTABLE);
   REQUIRE(table.softmax(logits.data(), 151936, p.data()) == Approx(1).epsilon(1e-6));
-  REQUIRE(table.log_sum_exp(logits.data(), 151936) == Approx(std::log(total)).epsilon(1e-8));
+  const Spread spread = table.spread(logits.data(), 151936);
+  REQUIRE(spread.log_sum_exp == Approx(std::log(total)).epsilon(1e-8));
+  REQUIRE(spread.entropy == Approx(std::log(total) - weighted / total).epsilon(1e-7));
   for (std::size_t i = 0; i < p.size(); ++i)
     REQUIRE(p[i] ==
             Approx(std::exp(double{logits[i]}) / total).epsilon(5e-6));  // logit - max rounds
   REQUIRE(p[7] == 0.0f);
 }
 
-TEST_CASE("a NaN anywhere, or no finite logit, makes softmax and log_sum_exp NaN") {
+TEST_CASE("a NaN anywhere, or no finite logit, makes softmax and the spread NaN") {
   for (Isa isa : supported()) {
     for (std::size_t bad : {0u, 5u, 16u, 36u}) {
       std::vector<float> logits(37, 1.0f), p(37);
       logits[bad] = kNan;
       REQUIRE(std::isnan(ops(isa).softmax(logits.data(), 37, p.data())));
-      REQUIRE(std::isnan(ops(isa).log_sum_exp(logits.data(), 37)));
+      REQUIRE(std::isnan(ops(isa).spread(logits.data(), 37).log_sum_exp));
+      REQUIRE(std::isnan(ops(isa).spread(logits.data(), 37).entropy));
     }
     for (float all : {-kInfinity, kInfinity}) {
       std::vector<float> logits(20, all), p(20);
       REQUIRE(std::isnan(ops(isa).softmax(logits.data(), 20, p.data())));
-      REQUIRE(std::isnan(ops(isa).log_sum_exp(logits.data(), 20)));
+      REQUIRE(std::isnan(ops(isa).spread(logits.data(), 20).log_sum_exp));
+      REQUIRE(std::isnan(ops(isa).spread(logits.data(), 20).entropy));
     }
   }
+}
+
+TEST_CASE("block maxima are the greatest of each 64, and say whether all are below infinity") {
+  Random random(3);
+  for (Isa isa : supported())
+    for (std::int64_t vocab : {1, 17, 64, 65, 127, 1000}) {
+      INFO(name(isa) << " vocab " << vocab);
+      std::vector<float> logits = floats(random, vocab, 3);
+      std::vector<float> maxima((vocab + kMaximaBlock - 1) / kMaximaBlock);
+      const auto last = static_cast<std::size_t>(vocab - 1);
+      logits[last] = -kInfinity;
+      REQUIRE(ops(isa).block_maxima(logits.data(), vocab, maxima.data()));
+      for (std::size_t b = 0; b < maxima.size(); ++b) {
+        const auto first = logits.begin() + static_cast<std::ptrdiff_t>(b * kMaximaBlock);
+        const auto end = std::min(first + kMaximaBlock, logits.end());
+        REQUIRE(maxima[b] == *std::max_element(first, end));
+      }
+      for (float bad : {kNan, kInfinity}) {
+        logits[last] = bad;
+        REQUIRE_FALSE(ops(isa).block_maxima(logits.data(), vocab, maxima.data()));
+      }
+    }
 }
 
 TEST_CASE("argmax takes the lowest id of a tie and passes over NaNs") {

@@ -23,9 +23,9 @@ class Model final : public redline::Model {
   std::vector<std::size_t> asked;  // nodes of each forward
 
  private:
-  std::vector<Row> do_forward(std::span<const Ask> asks) override {
+  redline::List<Row> do_forward(std::span<const Ask> asks) override {
     asked.push_back(asks.size());
-    std::vector<Row> rows;
+    redline::List<Row> rows;
     for (const Ask& a : asks) rows.push_back(law_(a.sequence, a.draft.path(a.node)));
     return rows;
   }

@@ -89,7 +89,7 @@ void print(const StepRecord& s) {
         .put("node", d.node - 1)
         .put("prob", d.prob)
         .put("outcome", d.outcome);
-  const auto rows = [](const char* table, const std::vector<LogitsRecord>& all) {
+  const auto rows = [](const char* table, const redline::List<LogitsRecord>& all) {
     for (const LogitsRecord& l : all)
       Json(table)
           .put("node", l.node - 1)

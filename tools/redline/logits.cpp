@@ -133,7 +133,7 @@ int logits(const LogitsOptions& options) {
       if (full) full->add(row);
       const Ids ids = top_ids(row, options.top);
       if (!options.json) return print_line(text, position, ids, row);
-      print_json(ids, row, loaded.device().ops().log_sum_exp(row.data(), std::ssize(row)),
+      print_json(ids, row, loaded.device().ops().spread(row.data(), std::ssize(row)).log_sum_exp,
                  position == 0);
     });
     if (options.json) std::printf("]");

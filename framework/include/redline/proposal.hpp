@@ -40,7 +40,7 @@ class REDLINE_API Proposal {  // [engine thread]
   Node append(Draft::Item item);
   Draws& draws() { return draws_; }
 
-  const std::vector<Auxiliary>& auxiliary() const { return auxiliary_; }
+  const List<Auxiliary>& auxiliary() const { return auxiliary_; }
 
  private:
   enum class Answer : std::uint8_t { NO, YES, NOT_ASKED };
@@ -49,8 +49,8 @@ class REDLINE_API Proposal {  // [engine thread]
   Limit limit_;
   Draws& draws_;
   Draft draft_;
-  std::vector<Answer> answers_;  // [m+1] the policy's word on each parent, asked once
-  std::vector<Auxiliary> auxiliary_;
+  List<Answer> answers_;  // [m+1] the policy's word on each parent, asked once
+  List<Auxiliary> auxiliary_;
 };
 
 }  // namespace v1

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "redline/error.hpp"
+#include "redline/memory.hpp"
 
 namespace redline {
 inline namespace v1 {
@@ -16,9 +16,18 @@ inline constexpr Node kRoot = 0;  // the last committed token
 inline constexpr Node kNone = -1;
 
 // What a plugin remembers about one sequence. The host owns it; its destructor is the `end` event.
+// Samplers' states come and go with every drafted node: their memory is recycled.
 class REDLINE_API State {
  public:
   virtual ~State();
+  static void* operator new(std::size_t bytes) { return take_memory(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) { return_memory(memory, bytes); }
+  static void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    return ::operator new(bytes, alignment);
+  }
+  static void operator delete(void* memory, std::size_t, std::align_val_t alignment) {
+    ::operator delete(memory, alignment);
+  }
 };
 
 enum class Kind : std::uint8_t { DRAFTER, LENGTH, SAMPLER, RULE };

@@ -46,7 +46,7 @@ class TableDrafter final : public redline::Drafter {
           asks.push_back({batch[b].sequence(), batch[b].draft(), n});
       }
       if (asks.empty()) return;
-      const std::vector<Row> q = model_.forward(asks);
+      const redline::List<Row> q = model_.forward(asks);
       auto row = q.begin();
       for (std::size_t b = 0; b < batch.size(); ++b) {
         std::vector<Node> below;
