@@ -153,6 +153,6 @@ def decoding(run):
         f"tau: tokens a step. T: of forwards behind {run.answer_context} tokens, timed between the answers. Expected: tau "
         "T(1) / (T(K+1) + K T draft). Measured: tokens a second by plain decoding's. Draft, target, rest: of a step as it "
         "ran. Ratios are the medians of those of each slice of items."]
-    if run.draft_flags:
-        table.remarks.append("The draft runs with " + " ".join(run.draft_flags) + ".")
+    if run.draft_label:
+        table.remarks.append(f"The draft runs with {run.draft_label}.")
     return table

@@ -80,7 +80,7 @@ def draft(run):
     pairs = in_turn(sides, [("chain", 1, list(sides))], run.rounds, 4 * run.repeats, run.say)
     asked = ("chain", 1)
     table = Table(f"4. A row of the draft behind {run.context} tokens", ["", "ms", "x llama.cpp's", "x the target's row"])
-    named = {"redline": "redline", "options": "redline, " + " ".join(run.draft_flags), "llama.cpp": "llama.cpp"}
+    named = {"redline": "redline", "options": f"redline, {run.draft_label}", "llama.cpp": "llama.cpp"}
     for side, name in named.items():
         if side in sides:
             table.add(name, pairs.median(asked, side), pairs.ratio(asked, side, "llama.cpp"),
