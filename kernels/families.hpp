@@ -9,13 +9,16 @@ namespace redline::kernels {
 void install_reference_matmul(Ops& ops);  // quantize, matmul, embed
 void install_reference_rows(Ops& ops);    // add_rms_norm, swiglu, rope_append
 void install_reference_attention(Ops& ops);
-void install_reference_vocabulary(Ops& ops);  // argmax, log_sum_exp, softmax
+void install_reference_vocabulary(Ops& ops);  // reductions over a row of logits
 
 void install_avx2_quantize(Ops& ops);
 void install_avx2_matmul(Ops& ops);
 void install_avx2_rows(Ops& ops);
 void install_avx2_attention(Ops& ops);
 void install_avx2_vocabulary(Ops& ops);
+
+void install_avx_vnni_matmul(Ops& ops);
+void install_avx_vnni_matmul_of_avx512(Ops& ops);  // the same in its encoding
 
 void install_avx512_matmul(Ops& ops);
 void install_avx512_attention(Ops& ops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie in a tile of weights and in a quantised row. Shared by all instruction sets:
+// Where things lie in a tile of weights and in quantised rows. Shared by all instruction sets:
 // file local on purpose, so that no copy compiled for one set can be linked into the code of
 // another.
 //
@@ -16,6 +16,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "redline/kernels/weights.hpp"
 
@@ -23,6 +24,8 @@ namespace redline::kernels {
 namespace {
 
 constexpr std::int64_t kBlock = 32;  // inputs that share one activation scale
+constexpr std::int64_t kWide = 128;  // or as many, see Grain
+constexpr std::int64_t kWideBlocks = kWide / kBlock;
 constexpr std::int64_t kLanes = 16;  // virtual lanes; also rows of a tile and positions of a page
 
 struct TypeInfo {
@@ -41,8 +44,10 @@ constexpr TypeInfo kTypes[] = {
 };
 
 inline constexpr const TypeInfo& info(WeightType type) { return kTypes[static_cast<int>(type)]; }
-inline constexpr bool is_float(WeightType type) { return type <= WeightType::BF16; }
 inline constexpr bool has_sub_scales(WeightType type) { return type >= WeightType::Q4_K; }
+inline constexpr bool has_min(WeightType type) {
+  return type == WeightType::Q4_1 || type == WeightType::Q4_K || type == WeightType::Q5_K;
+}
 inline constexpr std::int64_t align64(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // Offset of the quants in a tile: the headers come first.
@@ -69,27 +74,75 @@ inline constexpr TileWalk walk_of(const PackedMatrix& w) {
           .quants = quants_offset(w.type, tile_cols) + first * of.quant_bytes};
 }
 
-// One quantised row of K inputs: int8 q[K], float scale[K/32], float scaled_sum[K/32] (scale times
-// the block's sum of q), int32 minus_sum[K/32], int32 minus_half_sum[K/16] (the sums negated, for
-// types with an offset), float x[K] (for float weights). Rows lie an odd number of cache lines
-// apart, so that a column of rows does not fall into one cache set.
-struct RowLayout {
-  std::int64_t scale, scaled_sum, minus_sum, minus_half_sum, floats, stride;  // bytes
-};
-inline constexpr RowLayout row_layout(std::int64_t cols) {
-  RowLayout at{};
-  const std::int64_t blocks = cols / kBlock;
-  at.scale = cols;
-  at.scaled_sum = at.scale + blocks * 4;
-  at.minus_sum = at.scaled_sum + blocks * 4;
-  at.minus_half_sum = at.minus_sum + blocks * 4;
-  at.floats = align64(at.minus_half_sum + blocks * 8);
-  at.stride = align64(at.floats + cols * 4) | 64;
-  return at;
-}
-
 // Rows of one decode of a weight block. More rows are split evenly: 9 is 5 + 4.
 constexpr std::int64_t kMaxRowsPerPass = 8;
+
+inline constexpr std::int64_t passes_of(std::int64_t rows) {
+  return (rows + kMaxRowsPerPass - 1) / kMaxRowsPerPass;
+}
+inline constexpr std::int64_t first_of_pass(std::int64_t pass, std::int64_t rows) {
+  return rows * pass / passes_of(rows);
+}
+inline constexpr std::int64_t pass_of_row(std::int64_t row, std::int64_t rows) {
+  return ((row + 1) * passes_of(rows) - 1) / rows;
+}
+
+// Quantised rows of K inputs: a panel for each pass, sequential in k, so that a pass of M rows
+// reads one stream at offsets known when it is compiled. All narrow panels, then all wide ones.
+template <std::int64_t M>
+struct NarrowBlock {  // 32 inputs of the M rows of a pass
+  std::int8_t q[M][kBlock];
+  float scale[M], scaled_sum[M];          // scaled_sum: scale times the sum of q
+  std::int32_t minus_sum[M];              // for offsets: the sum of q, negated
+  std::int16_t minus_half_sums[M][2];     // of 16 inputs each
+  std::int32_t minus_half_sums_32[M][2];  // 32 times that: Q6_K's offset
+};
+template <std::int64_t M>
+struct WideBlock {  // 128 inputs
+  std::int8_t q[kWideBlocks][M][kBlock];
+  float scale[M];
+  std::int16_t sums[kWideBlocks / 2][M][2];            // of 32 inputs each, in pairs
+  std::int16_t minus_half_sums[kWideBlocks][M][2];     // of 16 inputs each
+  std::int32_t minus_half_sums_32[kWideBlocks][M][2];  // 32 times that
+};
+
+// Calls f with a null pointer to the block type of `width` rows, for which the pass is laid out.
+template <template <std::int64_t> class Block, class F>
+inline void with_width(std::int64_t width, F&& f) {
+  switch (width) {
+    case 1:
+      return f(static_cast<Block<1>*>(nullptr));
+    case 2:
+      return f(static_cast<Block<2>*>(nullptr));
+    case 3:
+      return f(static_cast<Block<3>*>(nullptr));
+    case 4:
+      return f(static_cast<Block<4>*>(nullptr));
+    case 5:
+      return f(static_cast<Block<5>*>(nullptr));
+    case 6:
+      return f(static_cast<Block<6>*>(nullptr));
+    case 7:
+      return f(static_cast<Block<7>*>(nullptr));
+    default:
+      return f(static_cast<Block<8>*>(nullptr));
+  }
+}
+
+inline constexpr std::int64_t bytes_of_row(std::int64_t cols, Grain grain) {
+  return grain == Grain::WIDE ? cols / kWide * std::int64_t{sizeof(WideBlock<1>)}
+                              : cols / kBlock * std::int64_t{sizeof(NarrowBlock<1>)};
+}
+static_assert(sizeof(NarrowBlock<8>) == 8 * sizeof(NarrowBlock<1>));
+static_assert(sizeof(WideBlock<8>) == 8 * sizeof(WideBlock<1>));
+
+// Where the panel of the pass that begins with a row lies.
+inline constexpr std::int64_t panel_offset(std::int64_t first_row, std::int64_t rows,
+                                           std::int64_t cols, Grain grain) {
+  const std::int64_t before =
+      grain == Grain::WIDE ? align64(rows * bytes_of_row(cols, Grain::NARROW)) : 0;
+  return before + first_row * bytes_of_row(cols, grain);
+}
 
 }  // namespace
 }  // namespace redline::kernels

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cpu_features.hpp"
 #include "families.hpp"
 
 namespace redline::kernels {
@@ -31,6 +32,16 @@ Ops avx2_ops() {
   return table;
 }
 
+Ops avx_vnni_ops() {
+  Ops table = avx2_ops();
+  table.isa = Isa::AVX_VNNI;
+  if (has_avx_vnni())
+    install_avx_vnni_matmul(table);
+  else
+    install_avx_vnni_matmul_of_avx512(table);
+  return table;
+}
+
 Ops avx512_ops() {
   Ops table = avx2_ops();
   table.isa = Isa::AVX512_VNNI;
@@ -46,8 +57,8 @@ const Ops& ops(Isa isa) {
   const std::vector<Isa> have = supported();
   if (std::find(have.begin(), have.end(), isa) == have.end())
     throw std::invalid_argument("this machine has no " + std::string(name(isa)));
-  static const Ops portable = portable_ops(), avx2 = avx2_ops(), avx512 = avx512_ops();
-  return isa == Isa::AVX512_VNNI ? avx512 : isa == Isa::AVX2 ? avx2 : portable;
+  static const Ops tables[] = {portable_ops(), avx2_ops(), avx_vnni_ops(), avx512_ops()};
+  return tables[static_cast<int>(isa)];
 }
 
 }  // namespace redline::kernels

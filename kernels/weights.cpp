@@ -17,6 +17,11 @@ std::int64_t packed_bytes(WeightType type, std::int64_t rows, std::int64_t cols)
   return (rows + kTileRows - 1) / kTileRows * tile_bytes(type, cols);
 }
 
+Grain grain_of(const PackedMatrix& w) {
+  const bool is_wide = has_sub_scales(w.type) && w.first_col % kWide == 0 && w.cols % kWide == 0;
+  return is_wide ? Grain::WIDE : Grain::NARROW;
+}
+
 PackedMatrix rows_of(const PackedMatrix& w, std::int64_t begin, std::int64_t end) {
   PackedMatrix part = w;
   part.rows = end - begin;

@@ -2,6 +2,7 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "redline/error.hpp"
@@ -24,7 +25,7 @@ kernels::Isa choose(std::string_view text) {
   if (!isa)
     throw InputError(
         "unknown instruction set '" + std::string(text) + "': known are " +
-        list_of({kernels::Isa::PORTABLE, kernels::Isa::AVX2, kernels::Isa::AVX512_VNNI}) +
+        list_of({std::begin(kernels::kIsas), std::end(kernels::kIsas)}) +
         "; leave it out for the best one of this machine");
   const std::vector<kernels::Isa> have = kernels::supported();
   if (std::find(have.begin(), have.end(), *isa) == have.end())

@@ -15,9 +15,12 @@ void append(const Pass& pass, std::int64_t stride) {
   const kernels::Rope rope{of.rope_pairs, of.shape.head_size, b.cosine, b.sine};
   float* const k = b.qkv + of.q_width();
   const float* const v = k + of.kv_width();
-  for_rows(pass.device, pass.rows(), stride, [&](kernels::Range range, int) {
+  // As many rows a task as a page has: neighbours write into the same lines of K.
+  const std::int64_t step = kernels::kPageTokens, rows = pass.rows();
+  pass.device.pool().run((rows + step - 1) / step, [&](std::int64_t task, int) {
     pass.ops().rope_append(rope, pass.plan.positions(), pass.plan.slots(), pass.plan.kv_of_rows(),
-                           b.qkv, of.shape.heads, stride, k, v, stride, range);
+                           b.qkv, of.shape.heads, stride, k, v, stride,
+                           {task * step, std::min((task + 1) * step, rows)});
   });
 }
 
@@ -42,19 +45,16 @@ void attention_block(const Pass& pass, const LayerWeights& layer, const float* d
   const Architecture& of = pass.architecture;
   const Buffers& b = pass.buffers;
   const std::int64_t stride = of.q_width() + 2 * of.kv_width();
-  norm_and_quantize(pass, delta, layer.attention_norm);
+  norm(pass, delta, layer.attention_norm);
   float* const k = b.qkv + of.q_width();
   const Product qkv[] = {{layer.q, or_null(layer.q_bias), b.qkv, stride},
                          {layer.k, or_null(layer.k_bias), k, stride},
                          {layer.v, or_null(layer.v_bias), k + of.kv_width(), stride}};
-  multiply(pass.device, qkv, b.quantized, pass.rows());
+  multiply(pass.device, qkv, b.normed, pass.rows(), b.quantized);
   append(pass, stride);
   attend(pass, stride);
-  for_rows(pass.device, pass.rows(), of.q_width(), [&](kernels::Range range, int) {
-    pass.ops().quantize(b.mixed, pass.rows(), of.q_width(), b.quantized, range);
-  });
   const Product out[] = {{layer.o, or_null(layer.o_bias), b.delta, of.shape.hidden}};
-  multiply(pass.device, out, b.quantized, pass.rows());
+  multiply(pass.device, out, b.mixed, pass.rows(), b.quantized);
   pass.ranks.all_reduce({b.delta, static_cast<std::size_t>(pass.rows() * of.shape.hidden)});
 }
 

@@ -40,6 +40,11 @@ Architecture checked(const files::Gguf& file, const LoadOptions& options, int de
 kv::KvShape kv_shape_of(const Shape& shape, const LoadOptions& options) {
   kv::KvShape kv = shape.kv();
   kv.feature_floats = static_cast<std::int32_t>(options.taps.size()) * shape.hidden;
+  kv.type = options.kv_type;
+  if (const std::int64_t block = kernels::kv_block(kv.type); kv.head_size % block != 0)
+    throw InputError("KV of the type " + std::string(kernels::name(kv.type)) + " has a scale for " +
+                     std::to_string(block) + " elements, and the model's head size is " +
+                     std::to_string(kv.head_size) + "; choose f16 or f32");
   return kv;
 }
 

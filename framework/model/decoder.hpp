@@ -37,6 +37,8 @@ struct LoadOptions {
   std::int32_t max_wanted = 0;         // of those, rows that want logits; 0: as many
   std::int32_t max_positions = 4096;   // of the rope table
   std::vector<Tap> taps = {};          // hidden states to keep beside the KV of every row
+  kernels::KvType kv_type = kernels::KvType::F16;  // of K and V in the pages
+  bool huge_pages = true;  // a copy of the weights for a model that is not split
   Requantize requantize = Requantize::NONE;
   std::vector<Token> head_tokens = {};  // rising: rows get their logits alone; empty: of all
   std::function<void(double done, const std::string& what)> progress;  // may be empty

@@ -29,13 +29,9 @@ void interleave(const Pass& pass, std::int64_t outputs, std::int64_t rows, const
 void logits(const Pass& pass, const Head& head, const float* normed, std::int64_t rows,
             float* out) {
   const Buffers& b = pass.buffers;
-  const std::int64_t hidden = pass.whole.shape.hidden;
-  for_rows(pass.device, rows, hidden, [&](kernels::Range range, int) {
-    pass.ops().quantize(normed, rows, hidden, b.quantized, range);
-  });
   const bool is_shard = pass.ranks.size() > 1;
   const Product product[] = {{head.rows, nullptr, is_shard ? b.part : out, head.rows.rows}};
-  multiply(pass.device, product, b.quantized, rows);
+  multiply(pass.device, product, normed, rows, b.quantized);
   if (!is_shard) return;
   std::vector<std::int64_t> counts;
   for (int rank = 0; rank < pass.ranks.size(); ++rank)

@@ -151,13 +151,9 @@ void ModuleRun::choose(std::size_t op) {
 
 void ModuleRun::linear(std::size_t op) {
   const OpWeights& weights = weights_.of(op);
-  const std::int64_t rows = rows_->rows(), width = in_width(op, 0);
-  for_rows(device_, rows, width, [&](kernels::Range range, int) {
-    device_.ops().quantize(in(op, 0), rows, width, quantized_.get(), range);
-  });
   const Product product[] = {
       {weights.matrix, or_null(weights.vector), values_.of(op), plan_.widths[op]}};
-  multiply(device_, product, quantized_.get(), rows);
+  multiply(device_, product, in(op, 0), rows_->rows(), quantized_.get());
 }
 
 void ModuleRun::norm(std::size_t op) {
@@ -218,19 +214,15 @@ void ModuleRun::head(std::size_t op) {
     std::copy_n(in(op, 0) + wanted[k] * width, width, wanted_.get() + k * width);
   float* const out = logits_.get() + plan_.ordinals[op] * limits_.wanted * plan_.vocab;
   if (!is_own) return target_.head(wanted_.get(), count, out);
-  own_head(weights_.of(op), count, width, out);
+  own_head(weights_.of(op), count, out);
 }
 
-void ModuleRun::own_head(const OpWeights& weights, std::int64_t count, std::int64_t width,
-                         float* out) {
-  for_rows(device_, count, width, [&](kernels::Range range, int) {
-    device_.ops().quantize(wanted_.get(), count, width, quantized_.get(), range);
-  });
+void ModuleRun::own_head(const OpWeights& weights, std::int64_t count, float* out) {
   const std::int64_t rows = weights.matrix.rows, vocab = plan_.vocab;
   const bool is_mapped = !weights.ids.empty();
   const Product product[] = {
       {weights.matrix, or_null(weights.vector), is_mapped ? mapped_.get() : out, rows}};
-  multiply(device_, product, quantized_.get(), count);
+  multiply(device_, product, wanted_.get(), count, quantized_.get());
   if (!is_mapped) return;
   for_rows(device_, count, vocab, [&](kernels::Range range, int) {
     for (std::int64_t k = range.begin; k < range.end; ++k) {

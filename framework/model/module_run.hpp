@@ -48,7 +48,7 @@ class ModuleRun {
   void attend(std::size_t op);
   void feature(std::size_t op);
   void head(std::size_t op);
-  void own_head(const OpWeights& weights, std::int64_t count, std::int64_t width, float* out);
+  void own_head(const OpWeights& weights, std::int64_t count, float* out);
 
   const ModulePlan& plan_;
   const ModuleWeights& weights_;

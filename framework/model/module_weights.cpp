@@ -43,7 +43,7 @@ std::vector<Token> ids_of(const files::Gguf& file, const std::string& name, std:
 ModuleWeights::ModuleWeights(const files::Gguf& file, const ModulePlan& plan,
                              const LoadOptions& options, device::WorkerPool& pool) {
   if (const auto names = matrices_of(plan); !names.empty())
-    cache_.emplace(file, as_stored(file, names), options.cache_folder / "weights", pool,
+    cache_.emplace(file, as_stored(file, names), options.cache_folder / "weights", false, pool,
                    options.progress);
   for (const ModuleNode& node : plan.nodes) {
     OpWeights& op = ops_.emplace_back();

@@ -19,6 +19,7 @@ void put_options(OrderWriter& writer, const LoadOptions& options) {
   writer.put(options.max_wanted);
   writer.put(options.max_positions);
   writer.put_list(std::span(options.taps));
+  writer.put(options.kv_type);
   writer.put(options.requantize);
   writer.put_list(std::span(options.head_tokens));
 }
@@ -30,6 +31,7 @@ LoadOptions read_options(files::ByteCursor& cursor) {
   options.max_wanted = cursor.read<std::int32_t>("wanted rows");
   options.max_positions = cursor.read<std::int32_t>("positions");
   read_list(cursor, options.taps, "taps");
+  options.kv_type = cursor.read<kernels::KvType>("KV type");
   options.requantize = cursor.read<Requantize>("requantize");
   read_list(cursor, options.head_tokens, "head tokens");
   return options;

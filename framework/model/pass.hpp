@@ -42,12 +42,13 @@ struct Product {  // out[t, n] = w x[t] + bias
   float* out;         // [rows, stride]
   std::int64_t stride;
 };
-// All of the same quantised rows. The tiles of all matrices are one list of tasks.
-void multiply(device::Device& device, std::span<const Product> products, const std::byte* x,
-              std::int64_t rows);
+// All of the same rows x [rows, K], which are quantised into `quantized` where a weight type needs
+// it. The tiles of all matrices are one list of tasks.
+void multiply(device::Device& device, std::span<const Product> products, const float* x,
+              std::int64_t rows, std::byte* quantized);
 
-// x += delta of the block before (null: none), then normed, then quantised for the next products.
-void norm_and_quantize(const Pass& pass, const float* delta, const std::vector<float>& weight);
+// x += delta of the block before (null: none), then normed.
+void norm(const Pass& pass, const float* delta, const std::vector<float>& weight);
 
 // Logits of normed rows [rows, D], rows <= W, made whole on rank 0: out [rows, outputs] there.
 void logits(const Pass& pass, const Head& head, const float* normed, std::int64_t rows, float* out);

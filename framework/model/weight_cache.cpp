@@ -15,39 +15,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t stored_sum(const files::MappedFile& file, const PackedLayout& layout, std::size_t i) {
+std::uint64_t stored_sum(const WeightBytes& file, const PackedLayout& layout, std::size_t i) {
   std::uint64_t sum;
   std::memcpy(&sum, file.bytes().data() + layout.sums_offset + 8 * i, sizeof sum);
   return sum;
 }
 
-std::uint64_t sum_of(const PackedEntry& entry, std::span<const std::byte> tiles,
-                     device::WorkerPool& pool) {
+// Brings the entry's tiles in and sums them up while they are in cache.
+std::uint64_t sum_of(const PackedEntry& entry, const WeightBytes& file, device::WorkerPool& pool) {
   const std::int64_t group_bytes = entry.bytes / entry.tiles() * entry.group_tiles;
   std::atomic<std::uint64_t> sum = 0;
   pool.run(entry.groups(), [&](std::int64_t group, int) {
     const std::int64_t begin = group * group_bytes;
-    sum += checksum(tiles.subspan(begin, std::min(group_bytes, entry.bytes - begin)), group);
+    const std::int64_t size = std::min(group_bytes, entry.bytes - begin);
+    file.bring(entry.offset + begin, size);
+    sum += checksum(file.bytes().subspan(entry.offset + begin, size), group);
   });
   return sum;
 }
 
-// The file as it lies there, or nothing mapped when it is not what would be written now.
-files::MappedFile open_cached(const fs::path& path, const PackedLayout& layout,
-                              device::WorkerPool& pool, const WeightCache::Progress& progress) {
+// The file as it lies there, or nothing when it is not what would be written now.
+WeightBytes open_cached(const fs::path& path, const PackedLayout& layout, bool in_huge_pages,
+                        device::WorkerPool& pool, const WeightCache::Progress& progress) {
   std::error_code missing;
   if (static_cast<std::int64_t>(fs::file_size(path, missing)) != layout.file_bytes || missing)
     return {};
-  files::MappedFile file(path);
-  const auto bytes = file.bytes();
-  if (static_cast<std::int64_t>(bytes.size()) != layout.file_bytes ||
-      std::memcmp(bytes.data(), layout.head.data(), layout.head.size()) != 0)
-    return {};
+  WeightBytes file(path, in_huge_pages);
+  if (static_cast<std::int64_t>(file.bytes().size()) != layout.file_bytes) return {};
+  file.bring(0, layout.sums_offset + static_cast<std::int64_t>(8 * layout.entries.size()));
+  if (std::memcmp(file.bytes().data(), layout.head.data(), layout.head.size()) != 0) return {};
   for (std::size_t i = 0; i < layout.entries.size(); ++i) {
-    const PackedEntry& entry = layout.entries[i];
-    if (sum_of(entry, bytes.subspan(entry.offset, entry.bytes), pool) !=
-        stored_sum(file, layout, i))
-      return {};
+    if (sum_of(layout.entries[i], file, pool) != stored_sum(file, layout, i)) return {};
     if (progress) progress(double(i + 1) / layout.entries.size(), "checking packed weights");
   }
   return file;
@@ -56,26 +54,30 @@ files::MappedFile open_cached(const fs::path& path, const PackedLayout& layout,
 }  // namespace
 
 WeightCache::WeightCache(const files::Gguf& file, const std::vector<PackedSource>& matrices,
-                         const fs::path& folder, device::WorkerPool& pool,
+                         const fs::path& folder, bool in_huge_pages, device::WorkerPool& pool,
                          const Progress& progress) {
   const PackedLayout layout = packed_layout(file, matrices);
   path_ = folder / layout.file_name;
-  mapped_ = open_cached(path_, layout, pool, progress);
-  if (mapped_.bytes().empty()) {
+  const auto open = [&](const Progress& shown) {
+    return open_cached(path_, layout, in_huge_pages, pool, shown);
+  };
+  weights_ = open(progress);
+  if (weights_.bytes().empty()) {
     PackedWriter::make_folder(folder);
     const FileLock lock(fs::path(path_).concat(".lock"));
-    mapped_ =
-        open_cached(path_, layout, pool, progress);  // another process may have just packed it
-    if (mapped_.bytes().empty()) {
+    weights_ = open(progress);  // another process may have just packed it
+    if (weights_.bytes().empty()) {
       PackedWriter(path_, layout).write(pool, progress);
-      mapped_ = files::MappedFile(path_);
       was_packed_now_ = true;
+      weights_ = open({});
+      if (weights_.bytes().empty())
+        throw DeviceError(path_.string() + ": does not hold what was just written to it");
     }
   }
   for (const PackedEntry& entry : layout.entries)
     matrices_.emplace(entry.name,
                       kernels::PackedMatrix{entry.type, entry.tensor->rows(), entry.tensor->cols(),
-                                            mapped_.bytes().data() + entry.offset});
+                                            weights_.bytes().data() + entry.offset});
 }
 
 const kernels::PackedMatrix& WeightCache::matrix(std::string_view name) const {

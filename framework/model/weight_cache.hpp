@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrices of one model in the kernels' tile layout, in a file of the cache folder: packed
-// once, then mapped read-only and shared by all processes. A file that is short, damaged or of
+// once, then read by all processes (see weight_bytes.hpp). A file that is short, damaged or of
 // another layout is packed again.
 //
 // File: text that names model, layout and every matrix, padded to 4096 bytes; one checksum (u64) a
@@ -18,8 +18,8 @@
 
 #include "device/worker_pool.hpp"
 #include "files/gguf.hpp"
-#include "files/mapped_file.hpp"
 #include "model/packed_layout.hpp"
+#include "model/weight_bytes.hpp"
 #include "redline/kernels/weights.hpp"
 
 namespace redline::model {
@@ -29,7 +29,7 @@ class WeightCache {
   using Progress = std::function<void(double done, const std::string& what)>;
   // matrices: of 2-D tensors of the file. DeviceError: the folder cannot be written.
   WeightCache(const files::Gguf& file, const std::vector<PackedSource>& matrices,
-              const std::filesystem::path& folder, device::WorkerPool& pool,
+              const std::filesystem::path& folder, bool in_huge_pages, device::WorkerPool& pool,
               const Progress& progress);
 
   bool has(const std::string& name) const { return matrices_.contains(name); }
@@ -38,7 +38,7 @@ class WeightCache {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  files::MappedFile mapped_;
+  WeightBytes weights_;
   std::filesystem::path path_;
   std::unordered_map<std::string, kernels::PackedMatrix> matrices_;
   bool was_packed_now_ = false;

@@ -71,7 +71,7 @@ LayerWeights layer_of(const files::Gguf& file, const WeightCache& cache, const S
 Weights::Weights(const files::Gguf& file, const Architecture& whole, const Shard& shard,
                  const LoadOptions& options, device::WorkerPool& pool)
     : cache_(file, matrices_of(file, whole, options.requantize), options.cache_folder / "weights",
-             pool, options.progress),
+             options.huge_pages && shard.degree == 1, pool, options.progress),
       embedding_(cache_.matrix(kEmbedding)),
       head_tokens_(options.head_tokens),
       final_norm_(vector_of(file, "output_norm.weight")) {

@@ -48,6 +48,7 @@ const Weights& weights(WeightType type) {
 
 // Built by the first thread; the start of the timed loop is a barrier for all.
 const Weights* shared_weights;
+std::vector<float> shared_floats;
 std::vector<std::byte> shared_x;
 
 void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
@@ -55,11 +56,13 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
   const std::int64_t rows = state.range(0);
   if (state.thread_index() == 0) {
     shared_weights = &weights(type);
-    std::vector<float> x(static_cast<std::size_t>(rows * kCols));
+    std::vector<float>& x = shared_floats;
+    x.resize(static_cast<std::size_t>(rows * kCols));
     std::mt19937 random(2);
     for (float& value : x) value = std::normal_distribution<float>()(random);
     shared_x.resize(static_cast<std::size_t>(activation_bytes(rows, kCols)));
-    table.quantize(x.data(), rows, kCols, shared_x.data(), {0, rows});
+    for (Grain grain : kGrains)
+      table.quantize(x.data(), rows, kCols, grain, shared_x.data(), {0, rows});
   }
   std::vector<float> out(static_cast<std::size_t>(rows * kRows));
   std::int64_t bytes = 0;
@@ -68,7 +71,7 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
     const Range range{tiles * state.thread_index() / threads,
                       tiles * (state.thread_index() + 1) / threads};
     for (std::int64_t copy = 0; copy < shared_weights->copies; ++copy) {
-      table.matmul(shared_weights->copy(copy), shared_x.data(), rows, nullptr, out.data(), kRows,
+      table.matmul(shared_weights->copy(copy), {shared_floats.data(), shared_x.data()}, rows, nullptr, out.data(), kRows,
                    range);
       bytes += (range.end - range.begin) * tile_bytes(type, kCols);
     }

@@ -10,17 +10,9 @@
 namespace redline::kernels {
 namespace {
 
-struct Activations {  // of one pass, at its first row
-  const std::byte* row;
-  std::int64_t stride;
-  RowLayout at;
-
-  const float& real(std::int64_t offset, std::int64_t m, std::int64_t index) const {
-    return reinterpret_cast<const float*>(row + m * stride + offset)[index];
-  }
-  const std::int32_t& integer(std::int64_t offset, std::int64_t m, std::int64_t index) const {
-    return reinterpret_cast<const std::int32_t*>(row + m * stride + offset)[index];
-  }
+struct Rows {              // of one pass
+  const std::byte* panel;  // NarrowBlock<M> [K / 32] or WideBlock<M> [K / 128]
+  const float* floats;     // [M, K]
 };
 
 struct Inputs {  // of one tile
@@ -31,45 +23,56 @@ struct Inputs {  // of one tile
 };
 
 // One tile and M rows -> sums [M, 16].
-template <WeightType type, int M>
-void multiply(const Inputs& w, const Activations& x, float* sums);
+template <WeightType type, Grain grain, int M>
+void multiply(const Inputs& w, const Rows& x, float* sums);
 
-using Multiply = void (*)(const Inputs&, const Activations&, float*);
+using Multiply = void (*)(const Inputs&, const Rows&, float*);
 
-template <WeightType type>
-constexpr Multiply kMultiply[kMaxRowsPerPass + 1] = {
-    nullptr,           multiply<type, 1>, multiply<type, 2>, multiply<type, 3>, multiply<type, 4>,
-    multiply<type, 5>, multiply<type, 6>, multiply<type, 7>, multiply<type, 8>};
+template <WeightType type, Grain grain>
+constexpr Multiply kMultiply[kMaxRowsPerPass + 1] = {nullptr,
+                                                     multiply<type, grain, 1>,
+                                                     multiply<type, grain, 2>,
+                                                     multiply<type, grain, 3>,
+                                                     multiply<type, grain, 4>,
+                                                     multiply<type, grain, 5>,
+                                                     multiply<type, grain, 6>,
+                                                     multiply<type, grain, 7>,
+                                                     multiply<type, grain, 8>};
 
-inline const Multiply* multiplies(WeightType type) {
+template <Grain grain>
+inline const Multiply* multiplies_of_k_quants(WeightType type) {
   switch (type) {
-    case WeightType::F32:
-      return kMultiply<WeightType::F32>;
-    case WeightType::F16:
-      return kMultiply<WeightType::F16>;
-    case WeightType::BF16:
-      return kMultiply<WeightType::BF16>;
-    case WeightType::Q4_0:
-      return kMultiply<WeightType::Q4_0>;
-    case WeightType::Q4_1:
-      return kMultiply<WeightType::Q4_1>;
-    case WeightType::Q5_0:
-      return kMultiply<WeightType::Q5_0>;
-    case WeightType::Q8_0:
-      return kMultiply<WeightType::Q8_0>;
     case WeightType::Q4_K:
-      return kMultiply<WeightType::Q4_K>;
+      return kMultiply<WeightType::Q4_K, grain>;
     case WeightType::Q5_K:
-      return kMultiply<WeightType::Q5_K>;
+      return kMultiply<WeightType::Q5_K, grain>;
     default:
-      return kMultiply<WeightType::Q6_K>;
+      return kMultiply<WeightType::Q6_K, grain>;
   }
 }
 
-// How an integer product becomes a float one, per type.
-constexpr bool has_min(WeightType type) {
-  return type == WeightType::Q4_1 || type == WeightType::Q4_K || type == WeightType::Q5_K;
+inline const Multiply* multiplies(WeightType type, Grain grain) {
+  if (grain == Grain::WIDE) return multiplies_of_k_quants<Grain::WIDE>(type);
+  switch (type) {
+    case WeightType::F32:
+      return kMultiply<WeightType::F32, Grain::NARROW>;
+    case WeightType::F16:
+      return kMultiply<WeightType::F16, Grain::NARROW>;
+    case WeightType::BF16:
+      return kMultiply<WeightType::BF16, Grain::NARROW>;
+    case WeightType::Q4_0:
+      return kMultiply<WeightType::Q4_0, Grain::NARROW>;
+    case WeightType::Q4_1:
+      return kMultiply<WeightType::Q4_1, Grain::NARROW>;
+    case WeightType::Q5_0:
+      return kMultiply<WeightType::Q5_0, Grain::NARROW>;
+    case WeightType::Q8_0:
+      return kMultiply<WeightType::Q8_0, Grain::NARROW>;
+    default:
+      return multiplies_of_k_quants<Grain::NARROW>(type);
+  }
 }
+
 constexpr bool five_bits(WeightType type) {
   return type == WeightType::Q5_0 || type == WeightType::Q5_K;
 }
@@ -90,24 +93,46 @@ inline void prefetch_header(const std::byte* at, std::int64_t bytes) {
     _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T0);
 }
 
-// Calls block(header, quants, part, b) for every 32 inputs, b-th of the row, part-th of its header.
-template <WeightType type, class Body>
-inline void for_each_block(const Inputs& w, Body block) {
+// Calls block(header, quants, part, x) for every 32 inputs, part-th of their header.
+template <WeightType type, int M, class Body>
+inline void for_each_block(const Inputs& w, const Rows& rows, Body block) {
   constexpr std::int64_t kParts = info(type).block_weights / kBlock;
   constexpr std::int64_t kHeader = info(type).header_bytes, kQuants = info(type).quant_bytes;
   const std::byte* header = w.headers;
   const std::byte* quants = w.quants;
+  const auto* x = reinterpret_cast<const NarrowBlock<M>*>(rows.panel);
   std::int64_t part = kParts > 1 ? w.part : 0;
   for (std::int64_t b = 0; b < w.cols / kBlock; header += kHeader, part = 0) {
     prefetch_header(header + (kParts > 1 ? kHeader * 2 : 512), kHeader);
     const std::int64_t left = part + w.cols / kBlock - b;
     const std::int64_t end = kParts > 1 && left < kParts ? left : kParts;
-    for (; part < end; ++part, ++b, quants += kQuants) {
+    for (; part < end; ++part, ++b, quants += kQuants, ++x) {
       prefetch(quants, kQuants);
-      block(header, quants, part, b);
+      block(header, quants, part, *x);
     }
   }
 }
+
+// The same for every 128 inputs; part is 0 or 4.
+template <WeightType type, int M, class Body>
+inline void for_each_wide_block(const Inputs& w, const Rows& rows, Body block) {
+  constexpr std::int64_t kHeader = info(type).header_bytes;
+  constexpr std::int64_t kQuants = kWideBlocks * info(type).quant_bytes;
+  const std::byte* header = w.headers;
+  const std::byte* quants = w.quants;
+  const auto* x = reinterpret_cast<const WideBlock<M>*>(rows.panel);
+  std::int64_t part = w.part;
+  for (std::int64_t b = 0; b < w.cols / kWide; ++b, quants += kQuants, ++x) {
+    if (part == 0) prefetch_header(header + 2 * kHeader, kHeader);
+    block(header, quants, part, *x);
+    part ^= kWideBlocks;
+    if (part == 0) header += kHeader;
+  }
+}
+
+// Four of q, or two sums, as one operand.
+using Packed32 [[gnu::may_alias]] = std::int32_t;
+inline const Packed32& packed(const void* values) { return *static_cast<const Packed32*>(values); }
 
 // sums [count, 16] to columns [0, width) of out.
 inline void store_sums(const float* sums, std::int64_t count, std::int64_t width, const float* bias,
@@ -117,23 +142,32 @@ inline void store_sums(const float* sums, std::int64_t count, std::int64_t width
       out[m * out_stride + n] = bias ? sums[m * kLanes + n] + bias[n] : sums[m * kLanes + n];
 }
 
-void matmul(const PackedMatrix& w, const std::byte* x, std::int64_t rows, const float* bias,
+// Rows that meet a tile at once: they stay in the second-level cache for all tiles of a call.
+constexpr std::int64_t kPassesPerBlock = 4;
+
+void matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows, const float* bias,
             float* out, std::int64_t out_stride, Range tiles) {
-  const RowLayout at = row_layout(w.cols);
   const TileWalk walk = walk_of(w);
-  const Multiply* const kernels = multiplies(w.type);
-  const std::int64_t passes = (rows + kMaxRowsPerPass - 1) / kMaxRowsPerPass;
+  const Grain grain = is_float(w.type) ? Grain::NARROW : grain_of(w);
+  const Multiply* const kernels = multiplies(w.type, grain);
+  const std::int64_t passes = passes_of(rows);
   alignas(64) float sums[kMaxRowsPerPass * kLanes];
-  for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
-    const std::int64_t n = tile * kLanes, width = w.rows - n < kLanes ? w.rows - n : kLanes;
-    const std::byte* const data = w.data + tile * walk.tile_bytes;
-    const Inputs inputs{data + walk.header, walk.part, data + walk.quants, w.cols};
-    for (std::int64_t pass = 0; pass < passes; ++pass) {
-      const std::int64_t first = rows * pass / passes, count = rows * (pass + 1) / passes - first;
-      const Activations rows_of_pass{x + first * at.stride, at.stride, at};
-      kernels[count](inputs, rows_of_pass, sums);
-      store_sums(sums, count, width, bias ? bias + n : nullptr, out + first * out_stride + n,
-                 out_stride);
+  for (std::int64_t block = 0; block < passes; block += kPassesPerBlock) {
+    const std::int64_t end = block + kPassesPerBlock < passes ? block + kPassesPerBlock : passes;
+    for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+      const std::int64_t n = tile * kLanes, width = w.rows - n < kLanes ? w.rows - n : kLanes;
+      const std::byte* const data = w.data + tile * walk.tile_bytes;
+      const Inputs inputs{data + walk.header, walk.part, data + walk.quants, w.cols};
+      for (std::int64_t pass = block; pass < end; ++pass) {
+        const std::int64_t first = first_of_pass(pass, rows);
+        const std::int64_t count = first_of_pass(pass + 1, rows) - first;
+        kernels[count](
+            inputs,
+            {x.quantized + panel_offset(first, rows, w.cols, grain), x.floats + first * w.cols},
+            sums);
+        store_sums(sums, count, width, bias ? bias + n : nullptr, out + first * out_stride + n,
+                   out_stride);
+      }
     }
   }
 }

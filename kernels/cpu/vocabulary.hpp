@@ -39,15 +39,6 @@ std::int64_t argmax(const float* logits, std::int64_t vocab) {
   return 0;
 }
 
-double log_sum_exp(const float* logits, std::int64_t vocab) {
-  const float best = largest_logit(logits, vocab);
-  Doubles sums = zero_doubles();
-  for_each_lanes(logits, vocab, [&](std::int64_t, Floats x, std::int64_t count) {
-    sums = add(sums, first(exponential(x - splat(best)), count, splat(0)));
-  });
-  return static_cast<double>(best) + log64(sum(sums));
-}
-
 double softmax(const float* logits, std::int64_t vocab, float* p) {
   const float best = largest_logit(logits, vocab);
   Doubles sums = zero_doubles();
@@ -65,6 +56,33 @@ double softmax(const float* logits, std::int64_t vocab, float* p) {
     totals = add(totals, first(share, count, splat(0)));
   }
   return sum(totals);
+}
+
+Spread spread(const float* logits, std::int64_t vocab) {
+  const Floats best = splat(largest_logit(logits, vocab)), zero = splat(0);
+  Doubles sums = zero_doubles(), products = zero_doubles();
+  for_each_lanes(logits, vocab, [&](std::int64_t, Floats x, std::int64_t count) {
+    const Floats below = x - best, power = exponential(below);
+    sums = add(sums, first(power, count, zero));
+    products = add(products, first(zero_below(below, splat(-87.0f), power * below), count, zero));
+  });
+  const double all = sum(sums), log_sum = log64(all);
+  return {static_cast<double>(largest(best)) + log_sum, log_sum - sum(products) / all};
+}
+
+bool block_maxima(const float* logits, std::int64_t vocab, float* maxima) {
+  const Floats lowest = splat(-__FLT_MAX__), zero = splat(0);
+  Floats poison = zero;  // NaN once a NaN or +inf was met
+  for (std::int64_t begin = 0; begin < vocab; begin += kMaximaBlock) {
+    Floats best = splat(kMinusInfinity);
+    const std::int64_t count = vocab - begin < kMaximaBlock ? vocab - begin : kMaximaBlock;
+    for_each_lanes(logits + begin, count, [&](std::int64_t, Floats x, std::int64_t) {
+      best = larger(x, best);
+      poison = fma(larger(lowest, x), zero, poison);
+    });
+    maxima[begin / kMaximaBlock] = largest(best);
+  }
+  return sum(poison) == 0;
 }
 
 }  // namespace

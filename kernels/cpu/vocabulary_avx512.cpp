@@ -8,8 +8,9 @@ namespace redline::kernels {
 
 void install_avx512_vocabulary(Ops& ops) {
   ops.argmax = argmax;
-  ops.log_sum_exp = log_sum_exp;
   ops.softmax = softmax;
+  ops.spread = spread;
+  ops.block_maxima = block_maxima;
 }
 
 }  // namespace redline::kernels

@@ -12,10 +12,10 @@
 namespace redline::kernels {
 namespace {
 
-struct DecodedBlock {                  // 32 inputs of 16 rows
-  std::int8_t w[kLanes][kBlock];       // offset taken off
-  std::int32_t half_scale[2][kLanes];  // per 16 inputs; 1 except for Q6_K
-  float scale[kLanes], min[kLanes];    // out += scale * x_scale * dot + min * x_sum
+struct DecodedBlock {                                     // 32 inputs of 16 outputs
+  std::int8_t w[kLanes][kBlock];                          // offset taken off
+  std::int32_t half_scale[2][kLanes], min_scale[kLanes];  // integers of K-quants; 1 for others
+  float d[kLanes], m[kLanes];
 };
 
 std::uint16_t load16(const std::byte* at) {
@@ -47,19 +47,17 @@ void decode(WeightType type, std::int64_t cols_of_tile, const std::byte* tile, s
   for (int lane = 0; lane < kLanes; ++lane) {
     for (int k = 0; k < kBlock; ++k)
       out.w[lane][k] = static_cast<std::int8_t>(stored_quant(type, quants, lane, k) - of.offset);
-    const float d = half_to_float(load16(header + 2 * lane));
-    out.scale[lane] = d, out.min[lane] = 0;
-    out.half_scale[0][lane] = out.half_scale[1][lane] = 1;
-    if (type == WeightType::Q4_1) out.min[lane] = half_to_float(load16(header + 32 + 2 * lane));
-    if (type == WeightType::Q4_K || type == WeightType::Q5_K) {
-      out.scale[lane] = d * static_cast<float>(byte_at(sub, lane));
-      out.min[lane] = -(half_to_float(load16(header + 32 + 2 * lane)) *
-                        static_cast<float>(byte_at(sub, 16 + lane)));
-    }
-    if (type == WeightType::Q6_K)
+    out.d[lane] = half_to_float(load16(header + 2 * lane));
+    out.m[lane] = has_min(type) ? half_to_float(load16(header + 32 + 2 * lane)) : 0;
+    out.half_scale[0][lane] = out.half_scale[1][lane] = out.min_scale[lane] = 1;
+    if (has_sub_scales(type) && has_min(type)) {
+      out.half_scale[0][lane] = out.half_scale[1][lane] = byte_at(sub, lane);
+      out.min_scale[lane] = byte_at(sub, 16 + lane);
+    } else if (type == WeightType::Q6_K) {
       for (int half = 0; half < 2; ++half)
         out.half_scale[half][lane] =
             static_cast<std::int8_t>(byte_at(half_scales, half * kLanes + lane));
+    }
   }
 }
 
@@ -69,16 +67,44 @@ std::int32_t dot16(const std::int8_t* w, const std::int8_t* x) {
   return sum;
 }
 
-void add_block(const DecodedBlock& block, bool has_min, const std::byte* x, const RowLayout& at,
-               std::int64_t b, float* sums) {
-  const auto* const q = reinterpret_cast<const std::int8_t*>(x) + b * kBlock;
-  const float x_scale = reinterpret_cast<const float*>(x + at.scale)[b];
-  const float x_sum = reinterpret_cast<const float*>(x + at.scaled_sum)[b];
+std::int32_t scaled_dot(const DecodedBlock& block, int lane, const std::int8_t* q) {
+  return block.half_scale[0][lane] * dot16(block.w[lane], q) +
+         block.half_scale[1][lane] * dot16(block.w[lane] + 16, q + 16);
+}
+
+template <std::int64_t M>
+void add_block(WeightType type, const DecodedBlock& block, const NarrowBlock<M>& x, std::int64_t m,
+               float* sums) {
   for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int32_t dot = block.half_scale[0][lane] * dot16(block.w[lane], q) +
-                             block.half_scale[1][lane] * dot16(block.w[lane] + 16, q + 16);
-    sums[lane] = std::fma(block.scale[lane] * x_scale, static_cast<float>(dot), sums[lane]);
-    if (has_min) sums[lane] = std::fma(block.min[lane], x_sum, sums[lane]);
+    const bool is_float_scale = has_sub_scales(type) && has_min(type);
+    const std::int32_t dot =
+        is_float_scale ? dot16(block.w[lane], x.q[m]) + dot16(block.w[lane] + 16, x.q[m] + 16)
+                       : scaled_dot(block, lane, x.q[m]);
+    const float scale = is_float_scale
+                            ? block.d[lane] * static_cast<float>(block.half_scale[0][lane])
+                            : block.d[lane];
+    sums[lane] = std::fma(scale * x.scale[m], static_cast<float>(dot), sums[lane]);
+    if (type == WeightType::Q4_1)
+      sums[lane] = std::fma(block.m[lane], x.scaled_sum[m], sums[lane]);
+    else if (has_min(type))
+      sums[lane] = std::fma(-(block.m[lane] * static_cast<float>(block.min_scale[lane])),
+                            x.scaled_sum[m], sums[lane]);
+  }
+}
+
+// Integers over all 128 inputs, then one float.
+template <std::int64_t M>
+void add_blocks(WeightType type, const DecodedBlock* blocks, const WideBlock<M>& x, std::int64_t m,
+                float* sums) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    std::int32_t dot = 0, mins = 0;
+    for (std::int64_t i = 0; i < kWideBlocks; ++i) {
+      dot += scaled_dot(blocks[i], lane, x.q[i][m]);
+      mins += blocks[i].min_scale[lane] * x.sums[i / 2][m][i % 2];
+    }
+    const float scale = blocks[0].d[lane] * x.scale[m], min = blocks[0].m[lane] * x.scale[m];
+    sums[lane] = std::fma(scale, static_cast<float>(dot), sums[lane]);
+    if (has_min(type)) sums[lane] = std::fma(-min, static_cast<float>(mins), sums[lane]);
   }
 }
 
@@ -88,43 +114,66 @@ float float_weight(WeightType type, const std::byte* tile, std::int64_t index) {
   return type == WeightType::F16 ? half_to_float(bits) : bfloat_to_float(bits);
 }
 
-// sums [count, 16] of one tile and count <= kMaxRowsPerPass rows.
-void multiply_tile(const PackedMatrix& w, const std::byte* tile, const std::byte* x,
-                   std::int64_t count, float* sums) {
-  const RowLayout at = row_layout(w.cols);
-  std::memset(sums, 0, static_cast<std::size_t>(count * kLanes) * sizeof(float));
-  if (is_float(w.type)) {
-    for (std::int64_t m = 0; m < count; ++m) {
-      const auto* const values = reinterpret_cast<const float*>(x + m * at.stride + at.floats);
-      for (std::int64_t k = 0; k < w.cols; ++k)
-        for (int lane = 0; lane < kLanes; ++lane)
-          sums[m * kLanes + lane] =
-              std::fma(float_weight(w.type, tile, (w.first_col + k) * kLanes + lane), values[k],
-                       sums[m * kLanes + lane]);
-    }
-    return;
-  }
-  const bool has_min =
-      w.type == WeightType::Q4_1 || w.type == WeightType::Q4_K || w.type == WeightType::Q5_K;
+// sums [count, 16] of one tile and the count rows of a pass: floats [count, K].
+void multiply_floats(const PackedMatrix& w, const std::byte* tile, const float* x,
+                     std::int64_t count, float* sums) {
+  for (std::int64_t m = 0; m < count; ++m)
+    for (std::int64_t k = 0; k < w.cols; ++k)
+      for (int lane = 0; lane < kLanes; ++lane)
+        sums[m * kLanes + lane] =
+            std::fma(float_weight(w.type, tile, (w.first_col + k) * kLanes + lane),
+                     x[m * w.cols + k], sums[m * kLanes + lane]);
+}
+
+template <std::int64_t M>
+void multiply_blocks(const PackedMatrix& w, const std::byte* tile, const NarrowBlock<M>* x,
+                     float* sums) {
   DecodedBlock block;
   for (std::int64_t b = 0; b < w.cols / kBlock; ++b) {
     decode(w.type, w.tile_cols(), tile, w.first_col / kBlock + b, block);
-    for (std::int64_t m = 0; m < count; ++m)
-      add_block(block, has_min, x + m * at.stride, at, b, sums + m * kLanes);
+    for (std::int64_t m = 0; m < M; ++m) add_block(w.type, block, x[b], m, sums + m * kLanes);
   }
+}
+
+template <std::int64_t M>
+void multiply_blocks(const PackedMatrix& w, const std::byte* tile, const WideBlock<M>* x,
+                     float* sums) {
+  DecodedBlock blocks[kWideBlocks];
+  for (std::int64_t b = 0; b < w.cols / kWide; ++b) {
+    for (std::int64_t i = 0; i < kWideBlocks; ++i)
+      decode(w.type, w.tile_cols(), tile, w.first_col / kBlock + b * kWideBlocks + i, blocks[i]);
+    for (std::int64_t m = 0; m < M; ++m) add_blocks(w.type, blocks, x[b], m, sums + m * kLanes);
+  }
+}
+
+void multiply_panel(const PackedMatrix& w, const std::byte* tile, const std::byte* panel,
+                    std::int64_t count, float* sums) {
+  const auto multiply = [&](auto* block) {
+    multiply_blocks(w, tile, reinterpret_cast<const std::remove_pointer_t<decltype(block)>*>(panel),
+                    sums);
+  };
+  if (grain_of(w) == Grain::WIDE)
+    with_width<WideBlock>(count, multiply);
+  else
+    with_width<NarrowBlock>(count, multiply);
 }
 
 }  // namespace
 
-void reference_matmul(const PackedMatrix& w, const std::byte* x, std::int64_t rows,
+void reference_matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows,
                       const float* bias, float* out, std::int64_t out_stride, Range tiles) {
-  const std::int64_t stride = bytes_of_tile(w.type, w.tile_cols()),
-                     x_stride = row_layout(w.cols).stride;
-  float sums[kMaxRowsPerPass * kLanes];
+  const std::int64_t stride = bytes_of_tile(w.type, w.tile_cols());
+  const Grain grain = grain_of(w);
   for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
-    for (std::int64_t first = 0; first < rows; first += kMaxRowsPerPass) {
-      const std::int64_t count = rows - first < kMaxRowsPerPass ? rows - first : kMaxRowsPerPass;
-      multiply_tile(w, w.data + tile * stride, x + first * x_stride, count, sums);
+    for (std::int64_t pass = 0; pass < passes_of(rows); ++pass) {
+      const std::int64_t first = first_of_pass(pass, rows);
+      const std::int64_t count = first_of_pass(pass + 1, rows) - first;
+      const std::byte* const at = w.data + tile * stride;
+      float sums[kMaxRowsPerPass * kLanes] = {};
+      if (is_float(w.type))
+        multiply_floats(w, at, x.floats + first * w.cols, count, sums);
+      else
+        multiply_panel(w, at, x.quantized + panel_offset(first, rows, w.cols, grain), count, sums);
       for (std::int64_t m = 0; m < count; ++m)
         for (std::int64_t n = tile * kLanes; n < w.rows && n < (tile + 1) * kLanes; ++n) {
           const float sum = sums[m * kLanes + n % kLanes];

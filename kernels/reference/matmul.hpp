@@ -4,7 +4,7 @@
 
 namespace redline::kernels {
 
-void reference_matmul(const PackedMatrix& w, const std::byte* x, std::int64_t rows,
+void reference_matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows,
                       const float* bias, float* out, std::int64_t out_stride, Range tiles);
 
 }  // namespace redline::kernels

@@ -22,14 +22,6 @@ std::int64_t argmax(const float* logits, std::int64_t vocab) {
   return 0;  // nothing but NaNs
 }
 
-double log_sum_exp(const float* logits, std::int64_t vocab) {
-  const float best = largest(logits, vocab);
-  double sums[kLanes] = {};
-  for (std::int64_t i = 0; i < vocab; ++i)
-    sums[i % kLanes] = sums[i % kLanes] + static_cast<double>(exp32(logits[i] - best));
-  return static_cast<double>(best) + log64(sum_lanes(sums));
-}
-
 double softmax(const float* logits, std::int64_t vocab, float* p) {
   const float best = largest(logits, vocab);
   double sums[kLanes] = {};
@@ -46,12 +38,38 @@ double softmax(const float* logits, std::int64_t vocab, float* p) {
   return sum_lanes(totals);
 }
 
+// With e = exp(x - best) and their sum Z: the entropy is log Z - sum e (x - best) / Z.
+Spread spread(const float* logits, std::int64_t vocab) {
+  const float best = largest(logits, vocab);
+  double sums[kLanes] = {}, products[kLanes] = {};
+  for (std::int64_t i = 0; i < vocab; ++i) {
+    const float below = logits[i] - best, power = exp32(below);
+    sums[i % kLanes] = sums[i % kLanes] + static_cast<double>(power);
+    products[i % kLanes] =
+        products[i % kLanes] + static_cast<double>(below < -87.0f ? 0.0f : power * below);
+  }
+  const double sum = sum_lanes(sums), log_sum = log64(sum);
+  return {static_cast<double>(best) + log_sum, log_sum - sum_lanes(products) / sum};
+}
+
+bool block_maxima(const float* logits, std::int64_t vocab, float* maxima) {
+  bool are_usable = true;
+  for (std::int64_t begin = 0; begin < vocab; begin += kMaximaBlock) {
+    const std::int64_t count = vocab - begin < kMaximaBlock ? vocab - begin : kMaximaBlock;
+    maxima[begin / kMaximaBlock] = largest(logits + begin, count);
+    for (std::int64_t i = begin; i < begin + count; ++i)
+      are_usable = are_usable && logits[i] < std::numeric_limits<float>::infinity();
+  }
+  return are_usable;
+}
+
 }  // namespace
 
 void install_reference_vocabulary(Ops& ops) {
   ops.argmax = argmax;
-  ops.log_sum_exp = log_sum_exp;
   ops.softmax = softmax;
+  ops.spread = spread;
+  ops.block_maxima = block_maxima;
 }
 
 }  // namespace redline::kernels

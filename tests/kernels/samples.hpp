@@ -92,7 +92,9 @@ struct Matrix {
 inline std::vector<std::byte> quantized(const Ops& ops, const std::vector<float>& x,
                                         std::int64_t rows, std::int64_t cols) {
   std::vector<std::byte> out(static_cast<std::size_t>(activation_bytes(rows, cols)));
-  ops.quantize(x.data(), rows, cols, out.data(), {0, rows});
+  for (Grain grain : kGrains)
+    if (grain == Grain::NARROW || cols % 128 == 0)
+      ops.quantize(x.data(), rows, cols, grain, out.data(), {0, rows});
   return out;
 }
 

@@ -122,6 +122,23 @@ TEST_CASE("Bits do not depend on page layout, neighbours or a place on a tree") 
   CHECK(pool.available() == kPages);
 }
 
+TEST_CASE("Bits of KV in any type do not depend on rows, instruction set, threads or a tree") {
+  const auto type = GENERATE(kernels::KvType::F16, kernels::KvType::F32, kernels::KvType::Q8_0);
+  const TinyFile file(spec_of(TensorType::Q4_K));
+  TinyDecoder plain(file, kernels::Isa::PORTABLE, 1, {}, type);
+  kv::PagePool pool(plain->kv_shape(), kPages, true);
+  const auto ids = some_ids(66, plain->vocab());
+  const Trail expected = in_chunks(*plain, pool, ids, 1);
+  for (const kernels::Isa isa : kernels::supported()) {
+    CAPTURE(kernels::name(type), kernels::name(isa));
+    TinyDecoder decoder(file, isa, 2, {}, type);
+    for (const std::size_t rows : {3, 33}) CHECK(in_chunks(*decoder, pool, ids, rows) == expected);
+    CHECK(among_others(*decoder, pool, ids, 4) == expected);
+    for (const int depth : {1, 5, 16}) CHECK(on_tree(*decoder, pool, ids, depth, 2) == expected);
+  }
+  CHECK(pool.guards_intact());
+}
+
 TEST_CASE("A prefix that is computed again gives the same bits behind it") {
   const TinyFile file(spec_of(TensorType::Q6_K, "qwen2"));
   TinyDecoder decoder(file, kernels::best(), 2);

@@ -26,13 +26,15 @@ class TinyFile {
 class TinyDecoder {
  public:
   explicit TinyDecoder(const TinyFile& file, kernels::Isa isa = kernels::best(), int threads = 1,
-                       std::vector<Tap> taps = {})
+                       std::vector<Tap> taps = {},
+                       kernels::KvType kv_type = kernels::KvType::F16)
       : device_(threads, isa),
         decoder_(file.open(), device_, ranks_,
                  {.cache_folder = file.cache(),
                   .max_rows = 96,
                   .max_positions = 256,
                   .taps = std::move(taps),
+                  .kv_type = kv_type,
                   .progress = {}}) {}
   device::Device& device() { return device_; }
   Decoder& operator*() { return decoder_; }

@@ -23,10 +23,10 @@ const std::vector<std::string> kMatrices = {"token_embd.weight", "blk.0.attn_q.w
                                             "blk.1.ffn_down.weight"};
 
 struct Opened {
-  explicit Opened(const TinyFile& tiny, int threads = 2)
+  explicit Opened(const TinyFile& tiny, int threads = 2, bool in_huge_pages = true)
       : file(tiny.open()),
         pool(threads),
-        cache(file, as_stored(file, kMatrices), tiny.cache(), pool, {}) {}
+        cache(file, as_stored(file, kMatrices), tiny.cache(), in_huge_pages, pool, {}) {}
   files::Gguf file;
   device::WorkerPool pool;
   WeightCache cache;
@@ -57,12 +57,13 @@ std::size_t files_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("Weights are packed once and mapped after that") {
+TEST_CASE("Weights are packed once, then mapped or copied into huge pages") {
+  const bool in_huge_pages = GENERATE(false, true);
   const TinyFile tiny(TinySpec{});
-  const Opened first(tiny);
+  const Opened first(tiny, 2, in_huge_pages);
   CHECK(first.cache.was_packed_now());
   CHECK(is_right(first));
-  const Opened second(tiny, 1);
+  const Opened second(tiny, 1, in_huge_pages);
   CHECK_FALSE(second.cache.was_packed_now());
   CHECK(is_right(second));
   CHECK(second.cache.path() == first.cache.path());
@@ -71,6 +72,7 @@ TEST_CASE("Weights are packed once and mapped after that") {
 
 TEST_CASE("A damaged, short or foreign file is packed again") {
   const TinyFile tiny(TinySpec{});
+  const bool in_huge_pages = GENERATE(false, true);
   const fs::path path = Opened(tiny).cache.path();
   const auto size = static_cast<std::int64_t>(fs::file_size(path));
   SECTION("a flipped bit in the tiles") { overwrite(path, size / 2); }
@@ -84,7 +86,7 @@ TEST_CASE("A damaged, short or foreign file is packed again") {
   SECTION("cut short") { fs::resize_file(path, size - 1); }
   SECTION("empty") { fs::resize_file(path, 0); }
   SECTION("too long") { fs::resize_file(path, size + 1); }
-  const Opened again(tiny);
+  const Opened again(tiny, 2, in_huge_pages);
   CHECK(again.cache.was_packed_now());
   CHECK(is_right(again));
   CHECK_FALSE(Opened(tiny).cache.was_packed_now());
@@ -135,7 +137,7 @@ TEST_CASE("Progress rises to one and names what is done") {
   std::vector<double> done;
   std::string last;
   const WeightCache cache(
-      file, as_stored(file, kMatrices), tiny.cache(), pool,
+      file, as_stored(file, kMatrices), tiny.cache(), true, pool,
       [&](double at, const std::string& what) { done.push_back(at), last = what; });
   CHECK(std::is_sorted(done.begin(), done.end()));
   CHECK(done.back() == 1.0);

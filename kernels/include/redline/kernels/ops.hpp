@@ -14,9 +14,15 @@
 
 namespace redline::kernels {
 
-// Rows quantised for the matmul (int8 per 32 inputs with a float scale, and what else the layouts
-// need), with the floats beside them for float weights. Opaque: sized and written by the kernels.
+// Rows quantised for the matmul (int8 with a float scale each 32 or 128 inputs, and what else the
+// layouts need), in either grain or both. Opaque: sized and written by the kernels.
 std::int64_t activation_bytes(std::int64_t rows, std::int64_t cols);
+
+// The rows of a matmul: float weights read the one, all others the other.
+struct Activations {
+  const float* floats;         // [T, K]
+  const std::byte* quantized;  // activation_bytes(T, K)
+};
 
 struct Range {
   std::int64_t begin, end;
@@ -51,15 +57,20 @@ struct Visibility {
   std::int64_t tail_size;
 };
 
+struct Spread {  // of p = softmax(logits), in nats
+  double log_sum_exp, entropy;
+};
+inline constexpr std::int64_t kMaximaBlock = 64;
+
 struct Ops {
   Isa isa;
 
-  // x [T, cols] -> out [activation_bytes(T, cols)], rows of the range.
-  void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, std::byte* out,
-                   Range range);
+  // x [T, cols] -> out [activation_bytes(T, cols)], rows of the range of the T.
+  void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, Grain grain,
+                   std::byte* out, Range range);
 
   // out[t, n] = sum_k w[n, k] x[t, k] + bias[n]; range of tiles (16 n each); bias may be null.
-  void (*matmul)(const PackedMatrix& w, const std::byte* x, std::int64_t rows, const float* bias,
+  void (*matmul)(const PackedMatrix& w, const Activations& x, std::int64_t rows, const float* bias,
                  float* out, std::int64_t out_stride, Range tiles);
 
   // out[i] = dequantised row tokens[i] of w, [range, cols].
@@ -90,10 +101,14 @@ struct Ops {
 
   // Of one row of logits [V]. Ties go to the lowest id.
   std::int64_t (*argmax)(const float* logits, std::int64_t vocab);
-  double (*log_sum_exp)(const float* logits, std::int64_t vocab);
   // p = softmax(logits) with the exp of these kernels; -inf gives exactly 0. Returns the sum of
   // p in float64. NaN anywhere, or no finite logit: returns NaN and leaves p unspecified.
   double (*softmax)(const float* logits, std::int64_t vocab, float* p);
+  // Without a place for p. What makes softmax NaN makes both NaN.
+  Spread (*spread)(const float* logits, std::int64_t vocab);
+  // The greatest of each kMaximaBlock logits, NaNs passed over: maxima [ceil(V / kMaximaBlock)].
+  // False when a NaN or +inf is among the logits.
+  bool (*block_maxima)(const float* logits, std::int64_t vocab, float* maxima);
 };
 
 const Ops& ops(Isa isa);  // throws std::invalid_argument when this machine lacks it
