@@ -134,6 +134,7 @@ model::LoadOptions Engine::Impl::load_options() const {
       settings.cache_folder.empty() ? files::cache_folder() : settings.cache_folder;
   options.max_rows = settings.rows_per_step;
   options.max_positions = settings.max_model_len;
+  options.kv_type = settings.kv_type;
   return options;
 }
 
@@ -270,6 +271,7 @@ std::vector<trace::Attributes> Engine::attributes() const {
                        {"vocab_size", std::to_string(of.vocab)},
                        {"tokenizer_sha256", text::Tokenizer(file).sha256()},
                        {"tp_size", std::to_string(degree)},
+                       {"kv_dtype", std::string(kernels::name(impl_->settings.kv_type))},
                        {"cost_table", model::to_json(cost)}}});
   };
   add_model("/models/target", impl_->settings.target, impl_->target_file, impl_->shape,

@@ -5,6 +5,9 @@ namespace redline::engine {
 
 model::CostKey cost_key(const files::Gguf& file, int degree, const ModelContext& context,
                         std::string variant) {
+  if (context.load.kv_type != kernels::KvType::F16)
+    variant +=
+        (variant.empty() ? "kv_" : "-kv_") + std::string(kernels::name(context.load.kv_type));
   return {file, std::string(kernels::name(context.device.ops().isa)),
           context.device.pool().threads(), degree, std::move(variant)};
 }

@@ -44,7 +44,7 @@ Value engine_value(const engine::Settings& e) {
   group.put("threads", Value::of(e.threads))
       .put("tp", Value::of(e.tp))
       .put("draft_tp", Value::of(e.draft_tp));
-  group.put("dtype", Value::of("file")).put("kv_dtype", Value::of("f16"));
+  group.put("dtype", Value::of("file")).put("kv_dtype", Value::of(kernels::name(e.kv_type)));
   group.put("max_model_len", Value::of(e.max_model_len));
   group.put("max_num_seqs", Value::of(e.max_num_seqs)).put("kv_pages", Value::of(e.kv_pages));
   group.put("prefix_cache", Value::of(e.prefix_cache));

@@ -6,6 +6,7 @@
 
 #include "experiment/cell.hpp"
 #include "redline/kernels/isa.hpp"
+#include "redline/kernels/kv_page.hpp"
 
 namespace redline::experiment {
 namespace {
@@ -149,7 +150,6 @@ void read_engine(const Value& root, Cell& cell) {
               "engine");
   only_value(*group, "device", "cpu", "run it on the CPU");
   only_value(*group, "dtype", "file", "weights keep the type of the model's file");
-  only_value(*group, "kv_dtype", "f16", "pages hold 16-bit floats");
   only_value(*group, "page_tokens", "16", "a page holds 16 positions");
   only_value(*group, "numeric_mode", "row_invariant",
              "a row's logits never depend on its neighbours");
@@ -165,6 +165,11 @@ void read_engine(const Value& root, Cell& cell) {
   if (const Value* v = group->find("max_model_len")) e.max_model_len = v->integer(2, 1 << 24);
   if (const Value* v = group->find("max_num_seqs")) e.max_num_seqs = v->integer(1, 1 << 12);
   if (const Value* v = group->find("kv_pages")) e.kv_pages = v->integer(0, 1 << 28);
+  if (const Value* v = group->find("kv_dtype")) {
+    const auto type = kernels::kv_type_from(v->text());
+    if (!type) v->refuse("must be f16, f32 or q8_0, not '" + v->text() + "'");
+    e.kv_type = *type;
+  }
   if (const Value* v = group->find("prefix_cache")) e.prefix_cache = v->boolean();
   if (const Value* v = group->find("rows_per_step")) e.rows_per_step = v->integer(1, 1 << 16);
   if (const Value* v = group->find("memory_utilization"))

@@ -67,6 +67,32 @@ TEST_CASE("greedy text is the same for every drafter, bit for bit in its logprob
     }
 }
 
+TEST_CASE("drafted text equals plain text with KV in every type, and the type is in force") {
+  const auto with = [](kernels::KvType type, PluginChoice draft) {
+    Settings s = settings(std::move(draft), {"accept_match", {}}, "0.9");
+    s.kv_type = type;
+    return s;
+  };
+  const auto usual = run(with(kernels::KvType::F16, {"draft_none", {}}), request());
+  for (const auto type : {kernels::KvType::F32, kernels::KvType::Q8_0}) {
+    INFO(kernels::name(type));
+    const auto plain = run(with(type, {"draft_none", {}}), request());
+    CHECK(plain.logprobs != usual.logprobs);
+    for (const PluginChoice& draft :
+         {PluginChoice{"draft_ngram", {}}, draft_model(),
+          PluginChoice{"draft_tree", {{"model", tests::tiny_model(TensorType::Q4_0), "test"}}}}) {
+      INFO(draft.name);
+      const auto drafted = run(with(type, draft), request());
+      CHECK(drafted.tokens == plain.tokens);
+      CHECK(drafted.logprobs == plain.logprobs);
+      CHECK(drafted.counts.drafted > 0);
+    }
+    const Engine engine(with(type, {"draft_none", {}}), registry(), quiet);
+    CHECK(engine.attributes().front().values.at(7) ==
+          std::pair<std::string, std::string>("kv_dtype", kernels::name(type)));
+  }
+}
+
 TEST_CASE("sampled text under match and Gumbel equals plain decoding of the same seed") {
   for (const char* rule : {"accept_match", "accept_gumbel"}) {
     const auto plain = run(settings({"draft_none", {}}, {rule, {}}, "0.9"), request());

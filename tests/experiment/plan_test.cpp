@@ -189,7 +189,7 @@ TEST_CASE("Errors name the line and the nearest key") {
 
 TEST_CASE("What this build cannot do is refused by name, never ignored") {
   const std::string base = kBase;
-  for (const char* setting : {"tp: 0", "draft_tp: 0", "kv_dtype: q8_0", "numeric_mode: fast",
+  for (const char* setting : {"tp: 0", "draft_tp: 0", "kv_dtype: q4_0", "numeric_mode: fast",
                               "device: cuda", "dtype: f16", "max_num_seqs: 0", "page_tokens: 32"}) {
     const std::string text = setting;
     CHECK_THAT(refusal(base + "engine: {" + text + "}\n"),
@@ -199,6 +199,17 @@ TEST_CASE("What this build cannot do is refused by name, never ignored") {
   CHECK_THAT(refusal(base + "parallel: {backend: nccl}\n"), Contains("threads or mpi"));
   CHECK_THAT(refusal(base + "trace: {level: all}\n"), Contains("counts, chosen, topk or full"));
   CHECK_NOTHROW(plan_of(base + "engine: {tp: 1, kv_dtype: f16, numeric_mode: row_invariant}\n"));
+}
+
+TEST_CASE("KV in F16 is the default, and another type is another cell") {
+  const std::string base = kBase;
+  const Plan usual = plan_of(base);
+  for (const char* type : {"f32", "q8_0"}) {
+    const Plan plan = plan_of(base + "engine: {kv_dtype: " + std::string(type) + "}\n");
+    CHECK(config::get(to_value(plan.cells[0]), "engine.kv_dtype")->scalar == type);
+    CHECK(hash_of(plan.cells[0]) != hash_of(usual.cells[0]));
+  }
+  CHECK(config::get(to_value(usual.cells[0]), "engine.kv_dtype")->scalar == "f16");
 }
 
 TEST_CASE("The standard chain is the links that change something") {

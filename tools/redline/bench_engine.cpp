@@ -80,6 +80,7 @@ engine::Settings settings_of(const BenchEngineOptions& o, const ScratchFolder& f
   s.device = o.model.device;
   s.isa = o.model.isa;
   s.threads = o.model.threads;
+  s.kv_type = *kernels::kv_type_from(o.model.kv_dtype);
   s.max_num_seqs = std::ranges::max(o.sequences);
   s.prefix_cache = true;  // prompts are computed once: what is measured is decoding
   s.trace_level = level_of(o.trace);

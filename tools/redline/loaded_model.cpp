@@ -22,7 +22,9 @@ engine::Savings savings_of(const ModelOptions& model, const files::Gguf& file) {
   return engine::savings_of(choice, file);
 }
 
-model::LoadOptions completed(model::LoadOptions load, const engine::Savings& savings) {
+model::LoadOptions completed(model::LoadOptions load, const ModelOptions& model,
+                             const engine::Savings& savings) {
+  load.kv_type = *kernels::kv_type_from(model.kv_dtype);
   if (load.cache_folder.empty()) load.cache_folder = files::cache_folder();
   savings.apply_to(load);
   return load;
@@ -34,7 +36,7 @@ LoadedModel::LoadedModel(const ModelOptions& options, const model::LoadOptions& 
     : begin_(seconds()),
       file_(files::Gguf::open(files::locate_model(options.model))),
       savings_(savings_of(options, file_)),
-      load_(completed(load, savings_)),
+      load_(completed(load, options, savings_)),
       device_(device::Device::open(options.device, options.threads, options.isa)),
       decoder_(file_, *device_, ranks_, load_),
       load_seconds_(seconds() - begin_) {}

@@ -16,6 +16,7 @@ struct ModelOptions {
   int threads = 0;    // 0: one a core
   std::string isa;    // empty: the best one
   std::string device = "cpu";
+  std::string kv_dtype = "f16";     // of K and V: f16, f32 or q8_0
   std::string requantize = "none";  // as a draft model: none or q4_0
   int head_tokens = 0;              // likewise; 0: all
   std::string frequencies;          // of tokens, for head_tokens

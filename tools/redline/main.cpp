@@ -33,6 +33,8 @@ void add_model_options(CLI::App& command, redline::tool::ModelOptions& options) 
   command.add_option("--threads", options.threads, "0: one a core")->check(CLI::Range(0, 1024));
   command.add_option("--isa", options.isa, "portable, avx2, avx512_vnni; the best without it");
   command.add_option("--device", options.device, "cpu");
+  command.add_option("--kv-dtype", options.kv_dtype, "of K and V: f16, f32 or q8_0")
+      ->check(CLI::IsMember({"f16", "f32", "q8_0"}));
   command.add_option("--requantize", options.requantize, "as a draft model may be: q4_0")
       ->check(CLI::IsMember({"none", "q4_0"}));
   command.add_option("--head-tokens", options.head_tokens, "likewise: so many most frequent tokens")
