@@ -18,15 +18,6 @@
 namespace redline::model {
 namespace {
 
-// What was packed is not read again: its pages of the mapped file need not stay in memory.
-void forget(std::span<const std::byte> mapped) {
-  constexpr std::uintptr_t kPage = 4096;
-  const auto at = reinterpret_cast<std::uintptr_t>(mapped.data());
-  const std::uintptr_t begin = (at + kPage - 1) / kPage * kPage;
-  const std::uintptr_t end = (at + mapped.size()) / kPage * kPage;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
 // Rows of the file that are quantised anew, as rows of a file of the type to pack.
 std::vector<std::byte> quantized(const PackedEntry& entry, std::int64_t first, std::int64_t rows) {
   const std::int64_t cols = entry.tensor->cols();
@@ -58,6 +49,14 @@ void pack_rows(const PackedEntry& entry, std::int64_t first, std::int64_t rows, 
 }
 
 }  // namespace
+
+void forget(std::span<const std::byte> mapped) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto at = reinterpret_cast<std::uintptr_t>(mapped.data());
+  const std::uintptr_t begin = (at + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (at + mapped.size()) / kPage * kPage;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
 
 void PackedWriter::make_folder(const std::filesystem::path& folder) {
   std::error_code error;

@@ -4,12 +4,17 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "device/worker_pool.hpp"
 #include "model/packed_layout.hpp"
 
 namespace redline::model {
+
+// What was looked at need not stay in memory: these pages of a mapped file come again when they are
+// asked for.
+void forget(std::span<const std::byte> mapped);
 
 class PackedWriter {
  public:

@@ -57,6 +57,7 @@ WeightCache::WeightCache(const files::Gguf& file, const std::vector<PackedSource
                          const fs::path& folder, bool in_huge_pages, device::WorkerPool& pool,
                          const Progress& progress) {
   const PackedLayout layout = packed_layout(file, matrices);
+  for (const PackedEntry& entry : layout.entries) forget(entry.tensor->bytes);  // its samples
   path_ = folder / layout.file_name;
   const auto open = [&](const Progress& shown) {
     return open_cached(path_, layout, in_huge_pages, pool, shown);

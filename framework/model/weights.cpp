@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/weights.hpp"
 
+#include "model/packed_writer.hpp"
+
 #include <unordered_map>
 
 namespace redline::model {
@@ -80,6 +82,8 @@ Weights::Weights(const files::Gguf& file, const Architecture& whole, const Shard
   head_ = head_of(head, shard, short_head_, head_tokens_);
   for (std::int32_t i = 0; i < whole.shape.layers; ++i)
     layers_.push_back(layer_of(file, cache_, shard, i));
+  // Beside the small tensors the system has mapped what lies around them.
+  for (const files::Tensor& tensor : file.tensors()) forget(tensor.bytes);
 }
 
 std::int64_t Weights::bytes(const files::Gguf& file, const Architecture& whole, const Shard& shard,

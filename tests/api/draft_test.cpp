@@ -18,7 +18,7 @@ TEST_CASE("a draft knows its shape") {
   CHECK(d.next_sibling(a) == b);
   CHECK(d.child(a, 3) == c);
   CHECK(d.child(a, 0) == redline::kNone);
-  CHECK(d.path(c) == std::vector<redline::Token>{1, 3});
+  CHECK(d.path(c) == redline::List<redline::Token>{1, 3});
   CHECK_FALSE(d.is_chain());
   CHECK(Draft(4).is_chain());
 }

@@ -104,14 +104,15 @@ TEST_CASE("The emitted logit stands at the rows of the kept path and nowhere els
   for (const Traced& t : trace(line(), trace::Level::FULL)) {
     const auto& r = t.made.record;
     for (const auto& row : r.target_rows) {
-      CHECK(row.full == target_law()(text_at(t, row.node)));
+      CHECK(std::ranges::equal(row.full, target_law()(text_at(t, row.node))));
       if (row.node <= r.accepted_by_rule)  // a chain: node = depth
         CHECK(row.emitted_logit == row.full[t.made.committed[row.node]]);
       else
         CHECK(std::isnan(row.emitted_logit));
     }
     CHECK(r.draft_rows.size() == r.nodes.size());
-    for (const auto& row : r.draft_rows) CHECK(row.full == like_target(2)(text_at(t, row.node)));
+    for (const auto& row : r.draft_rows)
+      CHECK(std::ranges::equal(row.full, like_target(2)(text_at(t, row.node))));
   }
 }
 

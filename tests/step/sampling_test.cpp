@@ -70,7 +70,7 @@ TEST_CASE("A bad draft row never brings back the token it offered") {
   Sequence s = cell.open({1}, 0, 500);
   while (s.tokens_left > 0) {
     const Progress made = cell.run(s, noise);
-    CHECK(made.committed == std::vector<Token>{s.tokens.back()});
+    CHECK(made.committed == List<Token>{s.tokens.back()});
     CHECK(s.tokens.back() != 0);
     CHECK(made.bad_draft.empty() == (s.tokens_left == 0));  // the last step drafts nothing
   }

@@ -2,7 +2,9 @@
 #include "redline/loaded_model.hpp"
 
 #include <chrono>
+#include <cstdio>
 
+#include "engine/load_report.hpp"
 #include "files/model_store.hpp"
 
 namespace redline::tool {
@@ -24,8 +26,10 @@ engine::Savings savings_of(const ModelOptions& model, const files::Gguf& file) {
 
 model::LoadOptions completed(model::LoadOptions load, const ModelOptions& model,
                              const engine::Savings& savings) {
-  load.kv_type = *kernels::kv_type_from(model.kv_dtype);
   if (load.cache_folder.empty()) load.cache_folder = files::cache_folder();
+  load.progress = engine::load_report(
+      [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }, model.model);
+  load.kv_type = *kernels::kv_type_from(model.kv_dtype);
   savings.apply_to(load);
   return load;
 }
