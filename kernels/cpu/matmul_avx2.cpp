@@ -28,13 +28,18 @@ inline __m256i pair_products(__m256i w, const std::int8_t* q) {
   return _mm256_maddubs_epi16(w, x);
 }
 
+// The compiler would keep the products of all rows alive at once, and spill them.
+inline void now(__m256i& sum) { asm volatile("" : "+x"(sum)); }
+
 // Sum of the groups from `first` whose sum fits, 16 outputs' pairs.
 template <WeightType type>
 inline __m256i run_of_pairs(const __m256i* w, const std::int8_t* q, int first) {
   __m256i sum = pair_products<type>(w[first], q + 4 * first);
   if constexpr (groups_in_16_bits(type) > 1)
-    for (int j = first + 1; j < first + groups_in_16_bits(type); ++j)
+    for (int j = first + 1; j < first + groups_in_16_bits(type); ++j) {
       sum = _mm256_add_epi16(sum, pair_products<type>(w[j], q + 4 * j));
+      now(sum);
+    }
   return sum;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cpu/peak.hpp"
+#include "cpu_features.hpp"
 #include "redline/kernels/ops.hpp"
 
 namespace redline::kernels {
@@ -58,6 +59,8 @@ const PeakLoops& peak_loops(Isa isa) {
       return portable;
     case Isa::AVX512_VNNI:
       return avx512_peak_loops();
+    case Isa::AVX_VNNI:
+      return has_avx_vnni() ? avx_vnni_peak_loops() : avx_vnni_peak_loops_of_avx512();
     default:
       return avx2_peak_loops();
   }
