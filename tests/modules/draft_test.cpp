@@ -67,7 +67,7 @@ TEST_CASE(
     if (g() % 4 == 0) d.roll_back();
     const Node kept = static_cast<Node>(g() % (draft.size() + 1));
     const bool is_plain = d.text.tokens.size() > 60;
-    d.move_on(is_plain ? std::vector<Token>() : draft.path(kept),
+    d.move_on(is_plain ? List<Token>() : draft.path(kept),
               static_cast<Token>(g() % rig.shape.vocab));
     if (d.text.tokens.size() > 90) break;
     if (round % 3 == 0) check_replay(rig, d);

@@ -28,9 +28,9 @@ class Drafting {
     return true;
   }
   const kv::Cache& cache() const { return *model_.cache(id_); }
-  void move_on(const std::vector<Token>& path, Token next) {
+  void move_on(std::span<const Token> path, Token next) {
     model_.commit(id_, path);
-    std::vector<Token> more = path;
+    std::vector<Token> more(path.begin(), path.end());
     more.push_back(next);
     text.extend(more);
   }

@@ -26,7 +26,10 @@ class Model final : public redline::Model {
   redline::List<Row> do_forward(std::span<const Ask> asks) override {
     asked.push_back(asks.size());
     redline::List<Row> rows;
-    for (const Ask& a : asks) rows.push_back(law_(a.sequence, a.draft.path(a.node)));
+    for (const Ask& a : asks) {
+      const auto path = a.draft.path(a.node);
+      rows.push_back(law_(a.sequence, {path.begin(), path.end()}));
+    }
     return rows;
   }
   Law law_;
@@ -89,6 +92,9 @@ inline std::vector<Draft> propose(Drafter& drafter, std::span<const Sequence> se
   for (const Proposal& p : batch) out.push_back(p.draft());
   return out;
 }
-inline std::vector<Token> tokens(const Draft& draft) { return draft.path(draft.size()); }
+inline std::vector<Token> tokens(const Draft& draft) {
+  const auto path = draft.path(draft.size());
+  return {path.begin(), path.end()};
+}
 
 }  // namespace stage
