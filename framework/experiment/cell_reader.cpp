@@ -157,7 +157,7 @@ void read_engine(const Value& root, Cell& cell) {
   if (const Value* isa = group->find("isa")) {
     e.isa = isa->text() == "best" ? "" : isa->text();
     if (!e.isa.empty() && !kernels::isa_from(e.isa))
-      isa->refuse("must be best, portable, avx2 or avx512_vnni, not '" + e.isa + "'");
+      isa->refuse("must be best, portable, avx2, avx_vnni or avx512_vnni, not '" + e.isa + "'");
   }
   if (const Value* v = group->find("tp")) e.tp = v->integer(1, kMaxRanks);
   if (const Value* v = group->find("draft_tp")) e.draft_tp = v->integer(1, kMaxRanks);

@@ -8,8 +8,8 @@
 namespace redline::kernels {
 
 const PeakLoops& avx2_peak_loops();
-const PeakLoops& avx_vnni_peak_loops();
-const PeakLoops& avx_vnni_peak_loops_of_avx512();  // the same in its encoding
+std::int64_t avx_vnni_multiply_adds(std::int64_t rounds);
+std::int64_t avx_vnni_multiply_adds_of_avx512(std::int64_t rounds);  // the same in its encoding
 const PeakLoops& avx512_peak_loops();
 
 namespace {

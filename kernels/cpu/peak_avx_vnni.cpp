@@ -17,7 +17,13 @@ inline __m256i dot_bytes(__m256i sum, __m256i w, __m256i x) {
 #endif
 }
 
-std::int64_t multiply_adds(std::int64_t rounds) {
+}  // namespace
+
+#ifdef __AVXVNNI__
+std::int64_t avx_vnni_multiply_adds(std::int64_t rounds) {
+#else
+std::int64_t avx_vnni_multiply_adds_of_avx512(std::int64_t rounds) {
+#endif
   PeakOperands<1, kRows, kBlockBytes> of;
   const __m256i low = _mm256_set1_epi8(15);
   __m256i sums[kRows] = {};
@@ -37,17 +43,6 @@ std::int64_t multiply_adds(std::int64_t rounds) {
   }
   anything_may_change(sums);
   return rounds * kPeakBlocks * kPeakGroups * 32 * kRows;
-}
-
-}  // namespace
-
-#ifdef __AVXVNNI__
-const PeakLoops& avx_vnni_peak_loops() {
-#else
-const PeakLoops& avx_vnni_peak_loops_of_avx512() {
-#endif
-  static const PeakLoops loops{multiply_adds, avx2_peak_loops().fmas};
-  return loops;
 }
 
 }  // namespace redline::kernels

@@ -54,13 +54,16 @@ void read_lines(std::span<const std::byte> memory) {
 
 const PeakLoops& peak_loops(Isa isa) {
   static constexpr PeakLoops portable{multiply_adds, fmas};
+  static const PeakLoops avx_vnni{
+      has_avx_vnni() ? avx_vnni_multiply_adds : avx_vnni_multiply_adds_of_avx512,
+      avx2_peak_loops().fmas};
   switch (ops(isa).isa) {
     case Isa::PORTABLE:
       return portable;
     case Isa::AVX512_VNNI:
       return avx512_peak_loops();
     case Isa::AVX_VNNI:
-      return has_avx_vnni() ? avx_vnni_peak_loops() : avx_vnni_peak_loops_of_avx512();
+      return avx_vnni;
     default:
       return avx2_peak_loops();
   }

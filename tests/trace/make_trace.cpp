@@ -38,8 +38,8 @@ class Json {  // one flat object a line
       out_ << +value;
     }
   }
-  template <class T>
-  void write(const std::vector<T>& values) {
+  template <class T, class Allocator>
+  void write(const std::vector<T, Allocator>& values) {
     out_ << '[';
     for (std::size_t i = 0; i < values.size(); ++i) out_ << (i ? ", " : ""), write(values[i]);
     out_ << ']';
