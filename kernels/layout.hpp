@@ -83,9 +83,6 @@ inline constexpr std::int64_t passes_of(std::int64_t rows) {
 inline constexpr std::int64_t first_of_pass(std::int64_t pass, std::int64_t rows) {
   return rows * pass / passes_of(rows);
 }
-inline constexpr std::int64_t pass_of_row(std::int64_t row, std::int64_t rows) {
-  return ((row + 1) * passes_of(rows) - 1) / rows;
-}
 
 // Quantised rows of K inputs: a panel for each pass, sequential in k, so that a pass of M rows
 // reads one stream at offsets known when it is compiled. All narrow panels, then all wide ones.

@@ -31,8 +31,8 @@ void multiply(device::Device& device, std::span<const Product> products, const f
   const std::int64_t cols = products.front().w.cols;
   for (const kernels::Grain grain : kernels::kGrains)
     if (std::ranges::any_of(products, [&](const Product& p) { return takes(p.w, grain); }))
-      for_rows(device, rows, cols, [&](kernels::Range range, int) {
-        device.ops().quantize(x, rows, cols, grain, quantized, range);
+      device.pool().run(kernels::row_passes(rows), [&](std::int64_t pass, int) {
+        device.ops().quantize(x, rows, cols, grain, quantized, {pass, pass + 1});
       });
   std::int64_t tiles = 0;
   for (const Product& product : products) tiles += product.w.tiles();

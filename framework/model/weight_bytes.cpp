@@ -30,7 +30,7 @@ struct WeightBytes::Copy {
     if (memory == MAP_FAILED) {
       ::close(descriptor);
       throw DeviceError("no room for " + std::to_string(size) + " bytes of weights in memory of " +
-                        "this process; set engine.huge_pages to false to map them");
+                        "this process; free memory, or load a smaller model");
     }
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     start = static_cast<std::byte*>(memory) + (round_up(address) - address);

@@ -62,7 +62,7 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
     for (float& value : x) value = std::normal_distribution<float>()(random);
     shared_x.resize(static_cast<std::size_t>(activation_bytes(rows, kCols)));
     for (Grain grain : kGrains)
-      table.quantize(x.data(), rows, kCols, grain, shared_x.data(), {0, rows});
+      table.quantize(x.data(), rows, kCols, grain, shared_x.data(), {0, row_passes(rows)});
   }
   std::vector<float> out(static_cast<std::size_t>(rows * kRows));
   std::int64_t bytes = 0;

@@ -39,6 +39,8 @@ void embed(const PackedMatrix& w, const std::int32_t* tokens, float* out, Range 
 
 }  // namespace
 
+std::int64_t row_passes(std::int64_t rows) { return passes_of(rows); }
+
 std::int64_t activation_bytes(std::int64_t rows, std::int64_t cols) {
   return align64(panel_offset(rows, rows, cols, Grain::WIDE));
 }

@@ -17,6 +17,7 @@ namespace redline::kernels {
 // Rows quantised for the matmul (int8 with a float scale each 32 or 128 inputs, and what else the
 // layouts need), in either grain or both. Opaque: sized and written by the kernels.
 std::int64_t activation_bytes(std::int64_t rows, std::int64_t cols);
+std::int64_t row_passes(std::int64_t rows);
 
 // The rows of a matmul: float weights read the one, all others the other.
 struct Activations {
@@ -65,9 +66,10 @@ inline constexpr std::int64_t kMaximaBlock = 64;
 struct Ops {
   Isa isa;
 
-  // x [T, cols] -> out [activation_bytes(T, cols)], rows of the range of the T.
+  // x [T, cols] -> out [activation_bytes(T, cols)]: passes of the range, of row_passes(T). Rows of
+  // a pass lie in the same lines of memory, so two threads would only wait for each other there.
   void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, Grain grain,
-                   std::byte* out, Range range);
+                   std::byte* out, Range passes);
 
   // out[t, n] = sum_k w[n, k] x[t, k] + bias[n]; range of tiles (16 n each); bias may be null.
   void (*matmul)(const PackedMatrix& w, const Activations& x, std::int64_t rows, const float* bias,
