@@ -134,12 +134,17 @@ inline void for_each_wide_block(const Inputs& w, const Rows& rows, Body block) {
 using Packed32 [[gnu::may_alias]] = std::int32_t;
 inline const Packed32& packed(const void* values) { return *static_cast<const Packed32*>(values); }
 
-// sums [count, 16] to columns [0, width) of out.
-inline void store_sums(const float* sums, std::int64_t count, std::int64_t width, const float* bias,
-                       float* out, std::int64_t out_stride) {
-  for (std::int64_t m = 0; m < count; ++m)
-    for (std::int64_t n = 0; n < width; ++n)
-      out[m * out_stride + n] = bias ? sums[m * kLanes + n] + bias[n] : sums[m * kLanes + n];
+// sums [16] to columns [0, width) of a row. The usual width is a constant, so that it is one move.
+inline void store_row(const float* sums, std::int64_t width, const float* bias, float* out) {
+  if (width < kLanes) {
+    for (std::int64_t n = 0; n < width; ++n) out[n] = bias ? sums[n] + bias[n] : sums[n];
+  } else if (bias) {
+    float row[kLanes];
+    for (std::int64_t n = 0; n < kLanes; ++n) row[n] = sums[n] + bias[n];
+    __builtin_memcpy(out, row, sizeof row);
+  } else {
+    __builtin_memcpy(out, sums, kLanes * sizeof(float));
+  }
 }
 
 // Rows that meet a tile at once: they stay in the second-level cache for all tiles of a call.
@@ -165,8 +170,9 @@ void matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows, cons
             inputs,
             {x.quantized + panel_offset(first, rows, w.cols, grain), x.floats + first * w.cols},
             sums);
-        store_sums(sums, count, width, bias ? bias + n : nullptr, out + first * out_stride + n,
-                   out_stride);
+        for (std::int64_t m = 0; m < count; ++m)
+          store_row(sums + m * kLanes, width, bias ? bias + n : nullptr,
+                    out + (first + m) * out_stride + n);
       }
     }
   }
