@@ -23,10 +23,9 @@ kernels::Isa choose(std::string_view text) {
   if (text.empty()) return kernels::best();
   const std::optional<kernels::Isa> isa = kernels::isa_from(text);
   if (!isa)
-    throw InputError(
-        "unknown instruction set '" + std::string(text) + "': known are " +
-        list_of({std::begin(kernels::kIsas), std::end(kernels::kIsas)}) +
-        "; leave it out for the best one of this machine");
+    throw InputError("unknown instruction set '" + std::string(text) + "': known are " +
+                     list_of({std::begin(kernels::kIsas), std::end(kernels::kIsas)}) +
+                     "; leave it out for the best one of this machine");
   const std::vector<kernels::Isa> have = kernels::supported();
   if (std::find(have.begin(), have.end(), *isa) == have.end())
     throw DeviceError("this machine lacks " + std::string(text) + ": it has " + list_of(have) +

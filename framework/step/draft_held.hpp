@@ -10,7 +10,7 @@ namespace redline::step {
 struct DraftModel::Fed {
   std::int32_t parent;
   Token token;
-  Chain::Path memory;                   // the root's is Held::memory
+  Chain::Path memory;            // the root's is Held::memory
   List<redline::Row> rows = {};  // [heads] the distributions that follow; empty until fed
   List<float> raw = {};          // [heads, V] their logits, when kept
 };
@@ -24,7 +24,7 @@ struct DraftModel::Held {
   std::optional<kv::Lease> lease;  // declared after the cache it borrows
   Chain::Path memory;              // after all committed tokens
   std::vector<Token> tokens;       // the committed tokens
-  List<Fed> fed;            // [0] is the root; parents precede children; empty between steps
+  List<Fed> fed;                   // [0] is the root; parents precede children; empty between steps
   std::int32_t fill_to = 0;        // committed tokens that the lease was taken for, by reserve_fill
   const Draft* block = nullptr;    // that the fed rows are of, in a model of blocks
 

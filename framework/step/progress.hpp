@@ -17,7 +17,7 @@ struct Alternative {
   bool operator==(const Alternative&) const = default;
 };
 
-struct Progress {                // the engine walks `committed` token by token for its stops
+struct Progress {         // the engine walks `committed` token by token for its stops
   List<Token> committed;  // kept path, then the next token; empty after a chunk
   List<float> logprobs;   // of each committed token, from p
   List<float> margins;    // of each: its raw logit less the best other one

@@ -25,9 +25,9 @@ struct Work {
   std::optional<LoggedDraws> draws;
   Draft draft;  // as verified
   trace::DraftStop draft_stop = trace::DraftStop::BUDGET;
-  std::int32_t root_row = 0;        // of the batch; node u is u rows further
-  List<Chain::Path> memory;  // [m+1] of the sampler at each node
-  List<Row> p;               // [m+1]
+  std::int32_t root_row = 0;  // of the batch; node u is u rows further
+  List<Chain::Path> memory;   // [m+1] of the sampler at each node
+  List<Row> p;                // [m+1]
   Verdict verdict;
   float expected_accepted = 0;  // by the rule's own word, with the verdict
   Progress progress;
@@ -36,11 +36,11 @@ struct Work {
   bool failed() const { return progress.fault != Fault::NONE; }
   void fail(Fault fault, const std::string& why);
   std::int32_t root() const { return static_cast<std::int32_t>(view.tokens.size()) - 1; }
-  std::int32_t rows() const;               // of the target that it takes
-  List<Node> line(Node n) const;    // from below the root to n
-  List<std::int32_t> kept() const;  // slots that stay after the verdict
-  void drop_draft(std::string why);        // a plain step instead
-  void roll_back();                        // nothing of this step stays in any cache
+  std::int32_t rows() const;         // of the target that it takes
+  List<Node> line(Node n) const;     // from below the root to n
+  List<std::int32_t> kept() const;   // slots that stay after the verdict
+  void drop_draft(std::string why);  // a plain step instead
+  void roll_back();                  // nothing of this step stays in any cache
 };
 
 // Adds the time from its making to its end.

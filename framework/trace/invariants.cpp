@@ -44,8 +44,7 @@ void require_nodes(const StepRecord& step) {
                      std::to_string(accepted) + " nodes accepted");
 }
 
-void require_rows(const StepRecord& step, const List<LogitsRecord>& rows,
-                  const Layout& layout) {
+void require_rows(const StepRecord& step, const List<LogitsRecord>& rows, const Layout& layout) {
   for (const LogitsRecord& row : rows) {
     if (row.node < 0 || row.node > step.n_nodes)
       refuse(step, "a logits row of node " + std::to_string(row.node) + " among " +

@@ -71,8 +71,8 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
     const Range range{tiles * state.thread_index() / threads,
                       tiles * (state.thread_index() + 1) / threads};
     for (std::int64_t copy = 0; copy < shared_weights->copies; ++copy) {
-      table.matmul(shared_weights->copy(copy), {shared_floats.data(), shared_x.data()}, rows, nullptr, out.data(), kRows,
-                   range);
+      table.matmul(shared_weights->copy(copy), {shared_floats.data(), shared_x.data()}, rows,
+                   nullptr, out.data(), kRows, range);
       bytes += (range.end - range.begin) * tile_bytes(type, kCols);
     }
     benchmark::DoNotOptimize(out.data());

@@ -26,8 +26,7 @@ class TinyFile {
 class TinyDecoder {
  public:
   explicit TinyDecoder(const TinyFile& file, kernels::Isa isa = kernels::best(), int threads = 1,
-                       std::vector<Tap> taps = {},
-                       kernels::KvType kv_type = kernels::KvType::F16)
+                       std::vector<Tap> taps = {}, kernels::KvType kv_type = kernels::KvType::F16)
       : device_(threads, isa),
         decoder_(file.open(), device_, ranks_,
                  {.cache_folder = file.cache(),

@@ -31,13 +31,15 @@ namespace {
 void add_model_options(CLI::App& command, redline::tool::ModelOptions& options) {
   command.add_option("model", options.model, "a GGUF file or a known name")->required();
   command.add_option("--threads", options.threads, "0: one a core")->check(CLI::Range(0, 1024));
-  command.add_option("--isa", options.isa, "portable, avx2, avx_vnni, avx512_vnni; the best without it");
+  command.add_option("--isa", options.isa,
+                     "portable, avx2, avx_vnni, avx512_vnni; the best without it");
   command.add_option("--device", options.device, "cpu");
   command.add_option("--kv-dtype", options.kv_dtype, "of K and V: f16, f32 or q8_0")
       ->check(CLI::IsMember({"f16", "f32", "q8_0"}));
   command.add_option("--requantize", options.requantize, "as a draft model may be: q4_0")
       ->check(CLI::IsMember({"none", "q4_0"}));
-  command.add_option("--head-tokens", options.head_tokens, "likewise: so many most frequent tokens")
+  command
+      .add_option("--head-tokens", options.head_tokens, "likewise: so many most frequent tokens")
       ->check(CLI::Range(0, 1 << 24));
   command.add_option("--frequencies", options.frequencies, "a file of `redline frequencies`");
 }
@@ -110,7 +112,9 @@ void add_bench(CLI::App& app, int& code) {
   auto options = std::make_shared<redline::tool::SignatureOptions>();
   auto* flag = bench->add_flag("--signature", options->wanted,
                                "a hash of the ids tiny models emit: the same on every machine");
-  bench->add_option("--isa", options->isa, "portable, avx2, avx_vnni, avx512_vnni; the best without it")
+  bench
+      ->add_option("--isa", options->isa,
+                   "portable, avx2, avx_vnni, avx512_vnni; the best without it")
       ->needs(flag);
   bench->add_option("--threads", options->threads, "0: one a core")->needs(flag);
   bench->add_flag("--verbose", options->verbose, "a line for each strategy")->needs(flag);

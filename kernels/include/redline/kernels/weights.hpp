@@ -37,8 +37,8 @@ struct PackedMatrix {  // a view; cols is a multiple of 32
   std::int64_t tile_cols() const { return cols_of_tiles ? cols_of_tiles : cols; }
 };
 // How many inputs of a row share one activation scale: 32; or 128 for weights that bring integer
-// scales of their own (Q4_K, Q5_K, Q6_K), whose sums then stay integers for longer. A view that does
-// not lie between multiples of 128 inputs takes 32.
+// scales of their own (Q4_K, Q5_K, Q6_K), whose sums then stay integers for longer. A view that
+// does not lie between multiples of 128 inputs takes 32.
 enum class Grain : std::uint8_t { NARROW, WIDE };
 inline constexpr Grain kGrains[] = {Grain::NARROW, Grain::WIDE};
 Grain grain_of(const PackedMatrix& w);  // of a type that is no float
