@@ -81,10 +81,10 @@ double ForwardClock::tree(std::int32_t rows) {
 double ForwardClock::prompt(std::int32_t rows) {
   Batch batch = chain_of(empty_, rows, forward_.vocab(), Want::NOTHING);
   batch.rows.back().want = Want::ARGMAX;
-  return time(empty_, std::move(batch));
+  return time(empty_, batch);
 }
 
-double ForwardClock::time(kv::Cache& cache, Batch batch) {
+double ForwardClock::time(kv::Cache& cache, const Batch& batch) {
   const kv::Lease lease = pages_for(cache, static_cast<std::int32_t>(batch.rows.size()));
   const auto begin = std::chrono::steady_clock::now();
   forward_.forward(batch);

@@ -22,7 +22,7 @@ class ForwardClock {
   double prompt(std::int32_t rows);  // behind nothing, in one forward
 
  private:
-  double time(kv::Cache& cache, Batch batch);
+  double time(kv::Cache& cache, const Batch& batch);
   Forward& forward_;
   kv::Cache cache_, empty_;
 };

@@ -23,13 +23,16 @@ struct Recycling {  // the allocator
   Recycling() = default;
   template <class U>
   Recycling(const Recycling<U>&) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(take_memory(count * sizeof(T))); }
-  void deallocate(T* memory, std::size_t count) noexcept {
-    return_memory(memory, count * sizeof(T));
-  }
+  T* allocate(std::size_t count) { return static_cast<T*>(take_memory(bytes_of(count))); }
+  void deallocate(T* memory, std::size_t count) noexcept { return_memory(memory, bytes_of(count)); }
   template <class U>
   bool operator==(const Recycling<U>&) const {
     return true;
+  }
+
+ private:
+  static constexpr std::size_t bytes_of(std::size_t count) {
+    return count * sizeof(T);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
   }
 };
 
