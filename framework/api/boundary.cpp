@@ -10,6 +10,8 @@ namespace redline {
 inline namespace v1 {
 namespace {
 
+constexpr double kSlack = 1e-6;  // rounding, of sums over a vocabulary
+
 // Runs a hook of `who`. `where` says for which sequences; built only when something was thrown.
 template <class F, class W>
 decltype(auto) guarded(const Plugin& who, const char* method, W&& where, F&& hook) {
@@ -117,6 +119,20 @@ double AcceptanceRule::expected_accepted(const Draft& draft, std::span<const Row
       });
 }
 double AcceptanceRule::do_expected_accepted(const Draft&, std::span<const Row>) const {
+  return std::numeric_limits<double>::quiet_NaN();
+}
+double AcceptanceRule::tv(const Draft& draft, Node u, std::span<const Row> p) const {
+  return guarded(
+      *this, "tv", [] { return std::string(); },
+      [&] {
+        check_rows(draft, p);
+        const double tv = do_tv(draft, u, p);
+        if (tv < -kSlack || tv > 1 + kSlack)
+          throw Error("a total variation of " + std::to_string(tv) + "; must be from 0 to 1");
+        return tv;
+      });
+}
+double AcceptanceRule::do_tv(const Draft&, Node, std::span<const Row>) const {
   return std::numeric_limits<double>::quiet_NaN();
 }
 double path_mass(const Draft& draft, std::span<const Row> p) {

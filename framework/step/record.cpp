@@ -68,6 +68,11 @@ trace::StepRecord counts(const Work& w) {
                                      : trace::StepKind::PLAIN;
   r.n_nodes = static_cast<std::uint16_t>(w.draft.size());
   r.max_depth = r.drafted = static_cast<std::uint16_t>(w.draft.height());
+  if (const auto& chosen = w.sequence.chosen) {
+    r.budget_nodes = static_cast<std::uint32_t>(chosen->max_nodes);
+    r.budget_depth = static_cast<std::uint32_t>(chosen->max_depth);
+  }
+  r.answers = w.answers;
   r.last_kind = last_kind(w);
   r.draft_stop = w.draft_stop;
   r.expected_accepted = kUnknown;
@@ -129,6 +134,7 @@ trace::NodeRecord node_of(const Work& w, Node n, const trace::StepRecord& r, con
   node.q_raw_logprob = raw_logprob(r.draft_rows, item.parent, raw, item.token);
   node.p_raw_logprob = raw_logprob(r.target_rows, item.parent, target(item.parent), item.token);
   node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
+  node.tv = w.tv.empty() ? kUnknown : w.tv[item.parent];
   node.accept_prob =
       test ? static_cast<float>(test->outcome ? test->prob : 1 - test->prob) : kUnknown;
   node.state = state_of(w, n, has_tests(w), test != nullptr);

@@ -2,6 +2,7 @@
 #include "step/step.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "step/draft_model.hpp"
 #include "step/layout.hpp"
@@ -19,6 +20,16 @@ void apply(Work& w, const RowAt& target) {
   for (Node u = 1; u <= w.draft.size(); ++u)
     w.memory.push_back(chain.fork(w.memory[w.draft.parent(u)], w.draft.token(u)));
   for (Node u = kRoot; u <= w.draft.size(); ++u) w.p.push_back(chain.apply(w.memory[u], target(u)));
+}
+
+// How far an approximate rule is from p after each node that has children.
+void measure(Work& w, Watch* watch) {
+  const AcceptanceRule& rule = w.strategy().rule;
+  if (rule.contract().claim != Claim::APPROXIMATE) return;
+  const Watched call(watch, {&rule, "tv", w.view.id});
+  for (Node u = kRoot; u <= w.draft.size(); ++u)
+    w.tv.push_back(w.draft.first_child(u) == kNone ? std::numeric_limits<float>::quiet_NaN()
+                                                   : static_cast<float>(rule.tv(w.draft, u, w.p)));
 }
 
 void judge(Work& w, Watch* watch) {
@@ -156,6 +167,10 @@ void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
     const Lap lap(timings.verify);
     contain(w, [&] { judge(w, watch_); });
   }
+  if (!w.failed() && recorder_.level() != trace::Level::COUNTS) {
+    const Lap lap(timings.log);
+    contain(w, [&] { measure(w, watch_); });
+  }
   const auto draft = [&](Node u) {
     for (const DraftModel* model : w.strategy().models)
       if (const auto raw = model->raw(w.sequence.request_key, w.draft.path(u)); !raw.empty())
@@ -173,6 +188,7 @@ void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
   }
   ++w.sequence.steps;
   w.sequence.budget.reset();
+  w.sequence.chosen.reset();
   w.sequence.refusal.clear();
   if (!w.failed()) move_on(w, target);
 }

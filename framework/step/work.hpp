@@ -24,12 +24,14 @@ struct Work {
   std::optional<kv::Lease> lease;
   std::optional<LoggedDraws> draws;
   Draft draft;  // as verified
+  List<trace::AnswerRecord> answers;  // of the length policy while it grew
   trace::DraftStop draft_stop = trace::DraftStop::BUDGET;
   std::int32_t root_row = 0;  // of the batch; node u is u rows further
   List<Chain::Path> memory;   // [m+1] of the sampler at each node
   List<Row> p;                // [m+1]
   Verdict verdict;
   float expected_accepted = 0;  // by the rule's own word, with the verdict
+  List<float> tv;               // [m+1] of an approximate rule where nodes are traced
   Progress progress;
 
   const Strategy& strategy() const { return *sequence.strategy; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <unordered_map>
@@ -31,10 +32,12 @@ class Checker {
   void require(bool holds, const std::string& rule, const std::function<std::string()>& what);
   void require_columns();
   void check_steps();
+  void check_budgets();
   void check_requests();
   void check_tokens(const char* path, const char* count_column);
   void check_nodes();
   void check_owner(const char* table);
+  std::int32_t minor_version() const;  // of the writer
   void check_range(const char* table, const char* column, double low, double high);
 
   const Reader& trace_;
@@ -63,13 +66,14 @@ void Checker::require_columns() {
     if (schema::name_of(each) == level) stored = static_cast<int>(each);
   if (stored < 0)
     throw InputError("trace " + trace_.path().string() + ": unknown level \"" + level + "\"");
+  const std::int32_t minor = minor_version();
   for (const schema::TableView& table : schema::tables()) {
     std::unordered_set<std::string> present;
     for (const ColumnFacts& column : trace_.columns(std::string(table.facts.path)))
       present.insert(column.name);
     for (const schema::Column& column : table.columns)
       if (static_cast<int>(std::max(table.facts.from, column.notes.from)) <= stored &&
-          !present.contains(std::string(column.name)))
+          column.notes.since <= minor && !present.contains(std::string(column.name)))
         throw InputError("trace " + trace_.path().string() + ": " + std::string(table.facts.path) +
                          " has no column " + std::string(column.name) + ", which level " + level +
                          " stores");
@@ -95,6 +99,40 @@ void Checker::check_steps() {
   }
   for (Ids* each : {&key_, &n_nodes_, &accepted_, &emitted_}) each->resize(rows);
   result_.steps = rows;
+}
+
+// A draft keeps to what the length policy allowed; answers hang on their steps one by one.
+void Checker::check_budgets() {
+  constexpr std::uint64_t kNone = StepRecord::kNoBudget;
+  const Ids nodes = column("/steps", "budget_nodes"), depth = column("/steps", "budget_depth");
+  const Ids max_depth = column("/steps", "max_depth"), start = column("/steps", "answer_start");
+  const Ids count = column("/steps", "n_answers"), asked_at = column("/answers", "depth");
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < key_.size(); ++i) {
+    require(nodes[i] == kNone || (n_nodes_[i] <= nodes[i] && max_depth[i] <= depth[i]),
+            "n_nodes <= budget_nodes, max_depth <= budget_depth", [&] {
+              return at("/steps", i) + " drafts " + std::to_string(n_nodes_[i]) + " nodes, depth " +
+                     std::to_string(max_depth[i]) + ", of " + std::to_string(nodes[i]) +
+                     ", depth " + std::to_string(depth[i]);
+            });
+    require(start[i] == expected, "answers follow each other in step order", [&] {
+      return at("/steps", i) + " starts at answer " + std::to_string(start[i]) + ", not " +
+             std::to_string(expected);
+    });
+    expected = start[i] + count[i];
+    if (start[i] > asked_at.size() || count[i] > asked_at.size() - start[i]) {
+      require(!trace_.complete(), "every step has its answers", [&] {
+        return at("/steps", i) + " needs " + std::to_string(expected) + " answers of " +
+               std::to_string(asked_at.size());
+      });
+      break;  // the end of a killed file
+    }
+    for (std::uint64_t a = start[i]; a < expected; ++a)
+      require(asked_at[a] < depth[i], "depth of an answer < budget_depth", [&] {
+        return at("/answers", a) + " lies at depth " + std::to_string(asked_at[a]) + " of " +
+               std::to_string(depth[i]);
+      });
+  }
 }
 
 // Keys may come twice (a warm-up of the same question): sums are compared per key.
@@ -189,6 +227,12 @@ void Checker::check_owner(const char* table) {
             [&] { return at(table, i) + " names step " + std::to_string(owner[i]); });
 }
 
+std::int32_t Checker::minor_version() const {
+  const std::string version = trace_.attribute("/", "format_version_text");
+  const std::size_t point = version.find('.');
+  return point == std::string::npos ? 0 : std::atoi(version.c_str() + point + 1);
+}
+
 void Checker::check_range(const char* table, const char* name, double low, double high) {
   const std::uint64_t rows = trace_.rows(table);
   for (std::uint64_t from = 0; from < rows; from += kMostRowsAtOnce) {
@@ -204,6 +248,10 @@ void Checker::check_range(const char* table, const char* name, double low, doubl
 CheckResult Checker::run() {
   require_columns();
   check_steps();
+  if (minor_version() >= 1) {
+    check_budgets();
+    check_owner("/answers");
+  }
   check_requests();
   check_tokens("/requests/prompt_tokens", "n_prompt");
   check_tokens("/requests/output_tokens", "n_output");
@@ -211,6 +259,7 @@ CheckResult Checker::run() {
   check_nodes();
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   for (const char* column : {"alpha", "accept_prob"}) check_range("/nodes", column, 0, 1);
+  if (minor_version() >= 1) check_range("/nodes", "tv", 0, 1);
   for (const char* column : {"q_logprob", "p_logprob", "q_raw_logprob", "p_raw_logprob"})
     check_range("/nodes", column, -kNoLimit, 0);
   check_range("/decisions", "prob", 0, 1);

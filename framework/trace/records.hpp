@@ -27,6 +27,7 @@ struct NodeRecord {
   float q_logprob, p_logprob;          // after the sampling transforms; NaN when not known
   float q_raw_logprob, p_raw_logprob;  // before them
   float alpha;                         // sum min(p, q) at the parent
+  float tv;                            // of what the rule emits after the parent, from p there
   float accept_prob;                   // of the rule's test, NaN when not tested
   NodeState state;
   std::uint16_t draft_rank;  // of the token in q, 0 = best; 65535 when not known
@@ -39,6 +40,11 @@ struct DecisionRecord {
   Node node;
   double prob;  // of the outcome taken
   std::uint32_t outcome;
+};
+
+struct AnswerRecord {  // of the length policy, in the order it was asked
+  std::uint8_t depth;  // of the parent: 0 is the root
+  bool may_grow;       // whether a child may follow
 };
 
 struct LogitsRecord {  // one target row, raw logits
@@ -57,11 +63,15 @@ struct StepRecord {
   std::uint32_t seq_step = 0, context_len = 0;
   StepKind kind = StepKind::PLAIN;
   std::uint16_t n_nodes = 0, max_depth = 0;
+  // What the length policy chose, before contexts and max_tokens cut it.
+  static constexpr std::uint32_t kNoBudget = ~std::uint32_t{0};  // it was not asked, or failed
+  std::uint32_t budget_nodes = kNoBudget, budget_depth = kNoBudget;
   std::uint16_t drafted = 0, accepted_by_rule = 0, committed = 0, emitted = 0;
   float expected_accepted = 0;  // NaN when the rule cannot say
   Token last_token = -1;
   LastKind last_kind = LastKind::NONE;
   DraftStop draft_stop = DraftStop::NONE;
+  List<AnswerRecord> answers;
   List<NodeRecord> nodes;
   List<DecisionRecord> decisions;
   List<LogitsRecord> target_rows;
@@ -124,6 +134,7 @@ struct Header {
   std::int32_t topk = 64, vocab = 0;
   std::vector<Attributes> attributes;
   std::vector<std::string> categories;
+  bool reproducible = true;  // false: a length policy reads the clock
 };
 
 }  // namespace redline::trace

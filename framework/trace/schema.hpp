@@ -17,9 +17,9 @@
 
 namespace redline::trace::schema {
 
-inline constexpr std::int32_t kMajor = 1, kMinor = 0;
+inline constexpr std::int32_t kMajor = 1, kMinor = 1;
 inline constexpr std::string_view kFormat = "redline-trace";
-inline constexpr std::string_view kVersion = "1.0";
+inline constexpr std::string_view kVersion = "1.1";
 
 enum class Width : std::uint8_t { SCALAR, TOPK, VOCAB };  // values a row
 enum class Missing : std::uint8_t { NEVER, NOT_A_NUMBER, MINUS_ONE, MAXIMUM };
@@ -31,6 +31,7 @@ struct Notes {                 // what a column says of itself
   std::string_view description = "";
   std::span<const std::string_view> labels = {};  // of a code, in order
   Level from = Level::COUNTS;                     // the lowest level that stores it
+  std::int32_t since = 0;                         // the minor version that brought it
 };
 struct Column {
   std::string_view name;
@@ -64,7 +65,11 @@ struct Ragged {  // lists of token ids, one a row of /requests: CSR
 // What a row of each table is made of: a record, and what only its place in the file tells.
 struct StepRow {
   const StepRecord& record;
-  std::uint64_t node_start, decision_start, logit_start;
+  std::uint64_t node_start, decision_start, logit_start, answer_start;
+};
+struct AnswerRow {
+  const AnswerRecord& record;
+  std::uint64_t step_row;
 };
 struct DecisionRow {
   const DecisionRecord& record;
@@ -84,6 +89,7 @@ inline constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max(
 const Table<RequestRecord>& requests();
 const Table<BatchRecord>& batches();
 const Table<StepRow>& steps();
+const Table<AnswerRow>& answers();
 const Table<NodeRecord>& nodes();
 const Table<DecisionRow>& decisions();
 const Table<LogitsRow>& target_logits();

@@ -142,7 +142,36 @@ const Table<StepRow>& steps() {
                {.missing = Missing::MAXIMUM, .description = "first of its rows of /decisions"}),
        of_step(
            "logit_start", [](const S& s) { return s.logit_start; },
-           {.missing = Missing::MAXIMUM, .description = "first of its rows of /logits/target"})}};
+           {.missing = Missing::MAXIMUM, .description = "first of its rows of /logits/target"}),
+       of_step("budget_nodes", [](const S& s) { return s.record.budget_nodes; },
+               {.unit = "nodes",
+                .missing = Missing::MAXIMUM,
+                .description = "the length policy's, before limits cut it; missing: not asked",
+                .since = 1}),
+       of_step("budget_depth", [](const S& s) { return s.record.budget_depth; },
+               {.unit = "tokens",
+                .missing = Missing::MAXIMUM,
+                .description = "the length policy's, likewise",
+                .since = 1}),
+       of_step("answer_start", [](const S& s) { return s.answer_start; },
+               {.description = "first of its n_answers rows of /answers", .since = 1}),
+       of_step("n_answers",
+               [](const S& s) { return static_cast<std::uint16_t>(s.record.answers.size()); },
+               {.description = "how often the length policy was asked to proceed", .since = 1})}};
+  return table;
+}
+
+const Table<AnswerRow>& answers() {
+  using A = AnswerRow;
+  static const Table<A> table{
+      {"/answers", 4096, Level::COUNTS,
+       "what the length policy said of each draft row, in the order it was asked"},
+      {field<A>("step_row", [](const A& a) { return a.step_row; },
+                {.description = "row of /steps", .since = 1}),
+       field<A>("depth", [](const A& a) { return a.record.depth; },
+                {.unit = "tokens", .description = "of the parent: 0 is the root", .since = 1}),
+       field<A>("may_grow", [](const A& a) { return a.record.may_grow; },
+                {.description = "whether a child may follow", .since = 1})}};
   return table;
 }
 
@@ -177,6 +206,11 @@ const Table<NodeRecord>& nodes() {
                {.unit = "nats", .missing = kMaybe, .description = "target, before them"}),
        of_node("alpha", [](const N& n) { return n.alpha; },
                {.unit = "1", .missing = kMaybe, .description = "sum of min(p, q) at the parent"}),
+       of_node("tv", [](const N& n) { return n.tv; },
+               {.unit = "1",
+                .missing = kMaybe,
+                .description = "of an approximate rule's token after the parent, from p there",
+                .since = 1}),
        of_node("accept_prob", [](const N& n) { return n.accept_prob; },
                {.unit = "1",
                 .missing = kMaybe,

@@ -103,7 +103,7 @@ def test_tokens_are_lists_of_ids(written):
 def test_every_column_describes_itself(written):
     level, path, records = written
     with h5py.File(path) as trace:
-        assert trace.attrs["format_version"].tolist() == [1, 0]
+        assert trace.attrs["format_version"].tolist() == [1, 1]
         for table in records:
             group = trace[table]
             columns = [name for name in group if isinstance(group[name], h5py.Dataset)]
@@ -111,7 +111,7 @@ def test_every_column_describes_itself(written):
             assert sorted(group.attrs["column-order"]) == sorted(columns)
             for name in columns:
                 about = group[name].attrs
-                assert about["description"] and about["encoding-version"] == "1.0"
+                assert about["description"] and about["encoding-version"] == "1.1"
                 if name.endswith("_ns") or name.startswith("t_"):
                     assert about["units"] == "ns"
 

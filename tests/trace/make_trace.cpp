@@ -78,6 +78,7 @@ void print(const StepRecord& s) {
         .put("q_raw_logprob", n.q_raw_logprob)
         .put("p_raw_logprob", n.p_raw_logprob)
         .put("alpha", n.alpha)
+        .put("tv", n.tv)
         .put("accept_prob", n.accept_prob)
         .put("state", code(n.state))
         .put("draft_rank", n.draft_rank);

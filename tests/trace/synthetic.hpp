@@ -37,7 +37,7 @@ inline NodeRecord node(std::uint32_t request, std::uint32_t step, int n) {  // n
   out.score = n % 2 ? x : kNan;
   out.q_logprob = -x, out.p_logprob = -2 * x, out.q_raw_logprob = -3 * x,
   out.p_raw_logprob = -4 * x;
-  out.alpha = x, out.accept_prob = n <= kept + 1 ? 1 - x : kNan;
+  out.alpha = x, out.tv = 1 - x, out.accept_prob = n <= kept + 1 ? 1 - x : kNan;
   out.state = n <= kept       ? NodeState::ACCEPTED
               : n == kept + 1 ? NodeState::REJECTED
                               : NodeState::NOT_REACHED;
