@@ -18,6 +18,7 @@ DraftLength::~DraftLength() = default;
 AcceptanceRule::~AcceptanceRule() = default;
 Sampler::~Sampler() = default;
 Sampler::Memory::~Memory() = default;
+AnyThread::~AnyThread() = default;
 Draws::~Draws() = default;
 Model::~Model() = default;
 ModuleBuilder::~ModuleBuilder() = default;

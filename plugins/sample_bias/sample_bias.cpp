@@ -32,7 +32,7 @@ T number(std::string_view name, std::string_view text) {
 
 struct Nothing {};
 
-class Bias final : public redline::SamplerOf<Nothing> {
+class Bias final : public redline::SamplerOf<Nothing>, public redline::AnyThread {
  public:
   struct Params {
     std::string add, ban;
@@ -68,7 +68,7 @@ struct Wait {
   std::vector<Token> stops;
 };
 
-class MinTokens final : public redline::SamplerOf<Wait> {
+class MinTokens final : public redline::SamplerOf<Wait>, public redline::AnyThread {
  public:
   struct Params {
     int n = 0;

@@ -18,7 +18,7 @@ struct Seen {
   std::vector<Count> counts;  // by token; flat, since it is copied for every drafted node
 };
 
-class Penalty final : public redline::SamplerOf<Seen> {
+class Penalty final : public redline::SamplerOf<Seen>, public redline::AnyThread {
  public:
   struct Params {
     double repetition = 1, frequency = 0, presence = 0;

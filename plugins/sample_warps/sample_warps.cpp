@@ -9,7 +9,7 @@ using redline::Logits, redline::Slot;
 
 struct Nothing {};  // these links remember nothing
 
-class Temperature final : public redline::SamplerOf<Nothing> {
+class Temperature final : public redline::SamplerOf<Nothing>, public redline::AnyThread {
  public:
   struct Params {
     double t = 1;
@@ -32,7 +32,7 @@ class Temperature final : public redline::SamplerOf<Nothing> {
   double t_;
 };
 
-class TopK final : public redline::SamplerOf<Nothing> {
+class TopK final : public redline::SamplerOf<Nothing>, public redline::AnyThread {
  public:
   struct Params {
     int k = 0;
@@ -50,7 +50,7 @@ class TopK final : public redline::SamplerOf<Nothing> {
   int k_;
 };
 
-class TopP final : public redline::SamplerOf<Nothing> {
+class TopP final : public redline::SamplerOf<Nothing>, public redline::AnyThread {
  public:
   struct Params {
     double p = 1;
@@ -66,7 +66,7 @@ class TopP final : public redline::SamplerOf<Nothing> {
   double p_;
 };
 
-class MinP final : public redline::SamplerOf<Nothing> {
+class MinP final : public redline::SamplerOf<Nothing>, public redline::AnyThread {
  public:
   struct Params {
     double p = 0;
