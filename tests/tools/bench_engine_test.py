@@ -22,17 +22,19 @@ def plot(*arguments):
 @pytest.fixture(scope="module")
 def result(program, tmp_path_factory):
     ran = bench(program, "tiny", "--sequences", "1,3", "--tokens", 12, "--repeats", 1, "--threads", 1,
-                "--trace", "topk", "--json")
+                "--trace", "topk", "--draft-tokens", "2,4", "--json")
     assert ran.returncode == 0, ran.stderr
     path = tmp_path_factory.mktemp("bench") / "engine.json"
     path.write_text(ran.stdout)
     return path
 
 
-def test_json_lists_each_number_of_sequences_plain_and_speculative(result):
+def test_json_lists_each_number_of_sequences_plain_and_with_drafts_of_each_length(result):
     runs = json.loads(result.read_text())["runs"]
-    assert [(r["sequences"], r["mode"]) for r in runs] == [(n, mode) for n in (1, 3) for mode in MODES]
+    assert [(r["sequences"], r["draft_tokens"]) for r in runs] == [(n, depth) for n in (1, 3) for depth in (0, 2, 4)]
     for run in runs:
+        assert run["mode"] == MODES[run["draft_tokens"] > 0]
+        assert run["identical"] == run["sequences"]  # at temperature 0 drafts change no text
         assert run["tokens_per_s"] > 0
         assert 0 < run["token_ms"]["median"] <= run["token_ms"]["p95"]
 
@@ -65,11 +67,21 @@ def test_the_table_has_a_line_for_each_and_a_column_for_each_part(program):
     (["tiny", "--trace", "loud"], "--trace"),
     (["tiny", "--prompt", "missing.jsonl"], "missing.jsonl"),
     (["no-such-model"], "no-such-model"),
+    (["tiny", "--draft-tokens", "2,0"], "--draft-tokens names 0"),
+    (["some-model", "--requantize", "q4_0"], "name it with --draft"),
+    (["tiny", "--head-tokens", "8"], "frequencies"),
     (["tiny", "--sequences", "700", "--tokens", "2", "--repeats", "1"], "raise --tokens"),
 ])
 def test_what_cannot_be_measured_is_refused_with_its_reason(program, arguments, told):
     ran = bench(program, *arguments)
     assert (ran.returncode, told in ran.stderr) == (2, True), ran.stderr
+
+
+def test_a_draft_may_be_cheaper_than_its_file(program):
+    ran = bench(program, "tiny", "--sequences", 1, "--tokens", 8, "--repeats", 1, "--threads", 1, "--requantize", "q4_0",
+                "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["requantize"] == "q4_0"
 
 
 def test_the_plot_is_drawn_from_the_json(result, tmp_path):

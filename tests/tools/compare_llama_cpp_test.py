@@ -158,6 +158,23 @@ def test_answers_are_compared_with_plain_decoding_and_with_what_their_forwards_t
         assert row["measured/expected"] > 0 and row["draft ms"] > 0 and row["rest ms"] > 0
 
 
+def test_many_sequences_are_shown_with_their_best_draft_and_where_that_pays(tool):
+    point = tool("sequences")
+
+    def slice_of(slowness):
+        speeds = {(n, depth): n * 10 / slowness * (1 + depth / 10 if n <= 2 else 1 - depth / 10)
+                  for n in point.SEQUENCES for depth in [0, *point.DEPTHS]}
+        return {of: {"tokens_per_s": speed, "identical": of[0]} for of, speed in speeds.items()}
+
+    table = point.table_of([slice_of(1), slice_of(3)], {}, "requantize q4_0")
+    rows = {row["sequences"]: row for row in table.as_json()["rows"]}
+    assert {n: row["best K"] for n, row in rows.items()} == {1: 4, 2: 4, 3: 1, 4: 1, 8: 1}
+    assert rows[2]["x plain"] == pytest.approx(1.4)
+    assert rows[8]["x one"] == 8 and rows[8]["identical"] == "8/8" and rows[8]["llama.cpp"] is None
+    assert table.remarks == ["Speculation is ahead of plain decoding with 1, 2 sequences; not ahead of plain decoding with "
+                             "3, 4, 8 sequences.", "The draft runs with requantize q4_0."]
+
+
 def test_one_slow_slice_of_answers_does_not_decide_a_ratio(tool):
     decoding = tool("decoding")
 

@@ -18,7 +18,7 @@ namespace redline::tool {
 namespace {
 
 constexpr const char* kTiny = "tiny";
-constexpr int kMostSequences = 4096;
+constexpr int kMostSequences = 4096, kMostDrafted = 1024;
 
 constexpr const char* kTexts[] = {
     "def merge_intervals(intervals):\n    \"\"\"Merge overlapping closed intervals.\"\"\"\n",
@@ -31,14 +31,15 @@ constexpr const char* kTexts[] = {
     "import numpy as np\n\ndef softmax(x):\n    ",
 };
 
-enum class Mode { PLAIN, SPECULATIVE };
-constexpr Mode kModes[] = {Mode::PLAIN, Mode::SPECULATIVE};
-const char* name_of(Mode mode) { return mode == Mode::PLAIN ? "plain" : "speculative"; }
+constexpr int kPlain = 0;  // a depth: nothing is drafted
+const char* name_of(int depth) { return depth == kPlain ? "plain" : "speculative"; }
+
+using Texts = std::vector<std::vector<Token>>;  // of each sequence
 
 struct Measured {
-  int sequences;
-  Mode mode;
-  std::vector<LoadFigures> repeats;
+  int sequences, depth;
+  std::vector<LoadFigures> repeats = {};
+  Texts texts = {};
   const LoadFigures& median() const { return repeats[repeats.size() / 2]; }  // by throughput
 };
 
@@ -47,6 +48,16 @@ void check(const BenchEngineOptions& o) {
   if (least < 1 || most > kMostSequences)
     throw InputError("bench engine: --sequences names " + std::to_string(least < 1 ? least : most) +
                      "; each is from 1 to " + std::to_string(kMostSequences));
+  const auto [shortest, longest] = std::ranges::minmax(o.draft_tokens);
+  if (shortest < 1 || longest > kMostDrafted)
+    throw InputError("bench engine: --draft-tokens names " +
+                     std::to_string(shortest < 1 ? shortest : longest) + "; each is from 1 to " +
+                     std::to_string(kMostDrafted));
+  if (o.model.model != kTiny && o.draft.empty() &&
+      (o.model.requantize != "none" || o.model.head_tokens > 0 || !o.model.frequencies.empty()))
+    throw InputError(
+        "bench engine: --requantize, --head-tokens and --frequencies make a draft model cheaper, "
+        "and there is none: name it with --draft");
 }
 
 trace::Level level_of(const std::string& name) {
@@ -62,8 +73,24 @@ std::string tiny_model(const ScratchFolder& folder, const char* name, int layers
   return path.string();
 }
 
+engine::PluginChoice drafter_of(const BenchEngineOptions& o, const std::string& model) {
+  if (model.empty()) return {"draft_ngram", {}};
+  engine::PluginChoice choice{
+      "draft_model",
+      {{"model", model, "--draft"}, {"requantize", o.model.requantize, "--requantize"}}};
+  if (o.model.head_tokens > 0)
+    choice.arguments.push_back(
+        {"head_tokens", std::to_string(o.model.head_tokens), "--head-tokens"});
+  if (!o.model.frequencies.empty())
+    choice.arguments.push_back({"frequencies", o.model.frequencies, "--frequencies"});
+  return choice;
+}
+
+engine::PluginChoice length_of(int depth) {
+  return {"length_fixed", {{"max_depth", std::to_string(depth), "--draft-tokens"}}};
+}
+
 engine::Settings settings_of(const BenchEngineOptions& o, const ScratchFolder& folder) {
-  const auto value = [](const auto& of) { return std::to_string(of); };
   engine::Settings s;
   s.target = o.model.model;
   std::string draft = o.draft;
@@ -72,11 +99,12 @@ engine::Settings settings_of(const BenchEngineOptions& o, const ScratchFolder& f
     if (draft.empty() || draft == kTiny) draft = tiny_model(folder, "draft.gguf", 1);
     s.cache_folder = folder.path();
   }
-  s.draft = {"draft_ngram", {}};
-  if (!draft.empty()) s.draft = {"draft_model", {{"model", draft, "--draft"}}};
+  s.draft = drafter_of(o, draft);
   s.accept = {o.temperature == 0 ? "accept_match" : "accept_ratio", {}};
-  s.length = {"length_fixed", {{"max_depth", value(o.draft_tokens), "--draft-tokens"}}};
-  s.sampler = {{"sample_temperature", {{"t", value(o.temperature), "--temperature"}}}};
+  s.length = length_of(std::ranges::max(o.draft_tokens));
+  s.sampler = {{"sample_temperature", {{"t", std::to_string(o.temperature), "--temperature"}}}};
+  if (o.top_p < 1)
+    s.sampler.push_back({"sample_top_p", {{"p", std::to_string(o.top_p), "--top-p"}}});
   s.device = o.model.device;
   s.isa = o.model.isa;
   s.threads = o.model.threads;
@@ -88,8 +116,11 @@ engine::Settings settings_of(const BenchEngineOptions& o, const ScratchFolder& f
 }
 
 std::vector<experiment::Item> items_of(const BenchEngineOptions& o) {
-  if (!o.prompt.empty())
-    return experiment::load_data_set({.path = o.prompt, .name = o.prompt, .sha256 = {}});
+  if (!o.prompt.empty()) {
+    experiment::DataSetChoice own;
+    own.path = own.name = o.prompt;
+    return experiment::load_data_set(own);
+  }
   std::vector<experiment::Item> items;
   for (const char* text : kTexts) items.emplace_back().prompt = text;
   return items;
@@ -105,10 +136,10 @@ std::vector<engine::Request> prompts_of(const BenchEngineOptions& o, const std::
                                  text::ChatTemplate(file));
 }
 
-engine::Decoding plain() {  // no draft, and no rows set aside for one
+engine::Decoding decoding_of(int depth) {
   engine::Decoding decoding;
-  decoding.draft = {"draft_none", {}};
-  decoding.length = {"length_fixed", {{"max_depth", "0", "plain"}}};
+  if (depth == kPlain) decoding.draft = {"draft_none", {}};  // and no rows set aside for one
+  decoding.length = length_of(depth);
   return decoding;
 }
 
@@ -117,13 +148,29 @@ std::int32_t longest(const std::vector<engine::Request>& requests) {
       std::ranges::max(requests, {}, [](const auto& r) { return r.prompt.size(); }).prompt.size());
 }
 
+Texts texts_of(std::span<const engine::Result> results) {
+  Texts texts;
+  for (const engine::Result& r : results) texts.push_back(r.tokens);
+  return texts;
+}
+
+// Sequences whose text is the one that plain decoding gave; its figures come first.
+std::int64_t identical(const std::vector<Measured>& all, const Measured& m) {
+  const auto plain = std::ranges::find(all, m.sequences, &Measured::sequences);
+  std::int64_t same = 0;
+  for (std::size_t k = 0; k < m.texts.size(); ++k) same += m.texts[k] == plain->texts[k] ? 1 : 0;
+  return same;
+}
+
 class Bench {
  public:
   explicit Bench(const BenchEngineOptions& options)
       : options_(options),
+        depths_(options.draft_tokens),
         registry_({}, {}),
         settings_(settings_of(options, folder_)),
         prompts_(prompts_of(options, settings_.target)) {
+    depths_.insert(depths_.begin(), kPlain);
     settings_.max_model_len = longest(prompts_) + options.tokens;
     const bool is_tiny = options.model.model == kTiny;  // its loading takes no time to tell of
     engine_.emplace(settings_, registry_, [is_tiny](const std::string& line) {
@@ -131,18 +178,18 @@ class Bench {
     });
   }
 
-  // Plain and speculative in turn, so that a machine that slows down slows both.
+  // Plain and each depth in turn, so that a machine that slows down slows all.
   std::vector<Measured> run() {
     std::vector<Measured> all;
     for (const int n : options_.sequences)
-      for (const Mode mode : kModes) all.push_back({n, mode, {}});
+      for (const int depth : depths_) all.push_back({n, depth});
     CountProgress progress("bench engine", "tokens", tokens_of_all(), 0);
     const auto emitted = [&](std::span<const Token> tokens) {
       progress.update(emitted_ += std::ssize(tokens));
     };
-    for (const Mode mode : kModes) load(warm_up(), mode, emitted);
+    for (const int depth : depths_) load(warm_up(), depth, emitted);
     for (int repeat = 0; repeat < options_.repeats; ++repeat)
-      for (Measured& m : all) m.repeats.push_back(load(m.sequences, m.mode, emitted));
+      for (Measured& m : all) m.repeats.push_back(load(m.sequences, m.depth, emitted, &m.texts));
     progress.end();
     for (Measured& m : all) std::ranges::sort(m.repeats, {}, &LoadFigures::tokens_per_s);
     return all;
@@ -157,31 +204,34 @@ class Bench {
   }
 
   std::int64_t tokens_of_all() const {
-    std::int64_t sequences = 2 * warm_up();
-    for (const int n : options_.sequences) sequences += 2 * n * options_.repeats;
-    return sequences * options_.tokens;
+    std::int64_t sequences = warm_up();
+    for (const int n : options_.sequences) sequences += n * options_.repeats;
+    return sequences * std::ssize(depths_) * options_.tokens;
   }
 
-  LoadFigures load(int sequences, Mode mode,
-                   const std::function<void(std::span<const Token>)>& emitted) {
+  LoadFigures load(int sequences, int depth,
+                   const std::function<void(std::span<const Token>)>& emitted,
+                   Texts* texts = nullptr) {
     BatchLog log(settings_.trace_level, settings_.trace_topk);
-    std::vector<engine::Result> results;
+    std::vector<engine::Result> results(sequences);
     for (int k = 0; k < sequences; ++k) {
       engine::Request r = prompts_[k % prompts_.size()];
       r.key = engine::request_key("bench", static_cast<std::uint64_t>(k), 0, 0);
-      if (mode == Mode::PLAIN) r.decoding = plain();
-      engine_->submit(std::move(r), {emitted, {}, [&](engine::Result mine) {
-                                       results.push_back(std::move(mine));
+      r.decoding = decoding_of(depth);
+      engine_->submit(std::move(r), {emitted, {}, [&results, k](engine::Result mine) {
+                                       results[k] = std::move(mine);
                                      }});
     }
     while (engine_->iterate(log)) {
     }
     for (const engine::Result& r : results)
       if (!r.error.empty()) throw Error("bench engine: a request ended with: " + r.error);
+    if (texts) *texts = texts_of(results);
     return figures_of(results, log.batches());
   }
 
   const BenchEngineOptions& options_;
+  std::vector<int> depths_;
   ScratchFolder folder_;
   plugin::Registry registry_;
   engine::Settings settings_;
@@ -197,30 +247,37 @@ std::string fixed(double value, int digits) {
 }
 
 void print_table(const std::vector<Measured>& all) {
-  std::vector<std::string> heads{"sequences", "mode",   "tokens/s",    "x plain",
+  std::vector<std::string> heads{"sequences", "mode",   "K",           "tokens/s", "x plain",
                                  "ms/token",  "p95 ms", "tokens/step", "step ms"};
   for (const char* part : kParts) heads.push_back(std::string(part) + " %");
   experiment::Table table(std::move(heads));
   double plain = 0;
   for (const Measured& m : all) {
     const LoadFigures& f = m.median();
-    if (m.mode == Mode::PLAIN) plain = f.tokens_per_s;
-    std::vector<std::string> row{std::to_string(m.sequences), name_of(m.mode),
-                                 fixed(f.tokens_per_s, 1),    fixed(f.tokens_per_s / plain, 2),
-                                 fixed(f.median_ms, 2),       fixed(f.p95_ms, 2),
-                                 fixed(f.tokens_per_step, 2), fixed(f.step_ms, 2)};
+    if (m.depth == kPlain) plain = f.tokens_per_s;
+    std::vector<std::string> row{std::to_string(m.sequences),
+                                 name_of(m.depth),
+                                 std::to_string(m.depth),
+                                 fixed(f.tokens_per_s, 1),
+                                 fixed(f.tokens_per_s / plain, 2),
+                                 fixed(f.median_ms, 2),
+                                 fixed(f.p95_ms, 2),
+                                 fixed(f.tokens_per_step, 2),
+                                 fixed(f.step_ms, 2)};
     for (const double share : f.shares) row.push_back(fixed(100 * share, 1));
     table.add(std::move(row));
   }
   std::printf("%s", table.text().c_str());
 }
 
-files::json::object to_json(const Measured& m) {
+files::json::object to_json(const Measured& m, std::int64_t identical) {
   const LoadFigures& f = m.median();
   files::json::object shares;
   for (std::size_t k = 0; k < kParts.size(); ++k) shares[kParts[k]] = f.shares[k];
   return {{"sequences", m.sequences},
-          {"mode", name_of(m.mode)},
+          {"mode", name_of(m.depth)},
+          {"draft_tokens", m.depth},
+          {"identical", identical},
           {"tokens_per_s", f.tokens_per_s},
           {"token_ms", {{"median", f.median_ms}, {"p95", f.p95_ms}}},
           {"tokens_per_step", f.tokens_per_step},
@@ -230,13 +287,15 @@ files::json::object to_json(const Measured& m) {
 
 void print_json(const BenchEngineOptions& o, const Bench& bench, const std::vector<Measured>& all) {
   files::json::array runs;
-  for (const Measured& m : all) runs.push_back(to_json(m));
+  for (const Measured& m : all) runs.push_back(to_json(m, identical(all, m)));
   const files::json::object result{{"model", o.model.model},
                                    {"draft", o.draft},
                                    {"drafter", bench.settings().draft.name},
-                                   {"draft_tokens", o.draft_tokens},
+                                   {"requantize", o.model.requantize},
+                                   {"head_tokens", o.model.head_tokens},
                                    {"tokens", o.tokens},
                                    {"temperature", o.temperature},
+                                   {"top_p", o.top_p},
                                    {"repeats", o.repeats},
                                    {"trace", o.trace},
                                    {"isa", bench.isa()},

@@ -55,16 +55,19 @@ void add_bench_engine(CLI::App& bench, int& code) {
       "          python3 -m redline_trace.bench_plot engine.json engine.png");
   add_model_options(*command, options->model);
   command->get_option("model")->description("a GGUF file, a known name, or tiny: generated");
+  command->get_option("--requantize")->description("of the draft's weights: q4_0");
+  command->get_option("--head-tokens")->description("of the draft: so many most frequent tokens");
   const auto count = CLI::Range(1, 1 << 20);
   const auto add = [&](const char* flag, auto& value, const char* about) {
     return command->add_option(flag, value, about)->capture_default_str();
   };
   add("--draft", options->draft, "the draft model; n-grams are drafted without one");
-  add("--draft-tokens", options->draft_tokens, "of each draft")->check(count);
+  add("--draft-tokens", options->draft_tokens, "K of each draft, a list")->delimiter(',');
   add("--sequences", options->sequences, "how many at once, a list")->delimiter(',');
   add("--tokens", options->tokens, "of each sequence")->check(CLI::Range(2, 1 << 20));
   add("--prompt", options->prompt, "JSON lines of prompts; texts of our own without it");
   add("--temperature", options->temperature, "0: greedy")->check(CLI::Range(0., 10.));
+  add("--top-p", options->top_p, "1: all tokens")->check(CLI::Range(0., 1.));
   add("--repeats", options->repeats, "of each; the one of median throughput counts")->check(count);
   add("--trace", options->trace, "recorded meanwhile, in memory")
       ->check(CLI::IsMember({"counts", "chosen", "topk", "full"}));
