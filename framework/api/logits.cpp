@@ -38,6 +38,36 @@ void check(std::span<const float> values) {
               " such); each must be a number below infinity");
 }
 
+struct Cut {  // kept: greater weights, and as great ones up to a place
+  float weight;
+  std::size_t place;
+};
+
+// Where the fewest best weights that hold `goal` end, of equal ones the first counting as better;
+// at least one is kept. The greatest weight is 1; all that are cut hold `spare` at most. Most rows
+// keep few: so weights are sorted in shells, from the greatest down, until the goal is held.
+Cut cut_holding(std::span<const float> w, double goal, double spare) {
+  constexpr float kShell = 1.0F / 16;
+  // Weights below this hold less than `spare` together: the cut lies above them.
+  const double least = spare / static_cast<double>(w.size());
+  Cut cut{1, 0};
+  List<std::size_t> shell;
+  double held = 0;
+  for (float below = 2, from = kShell; below > least; below = from, from *= kShell) {
+    shell.clear();
+    for (std::size_t i = 0; i < w.size(); ++i)
+      if (w[i] >= from && w[i] < below && (w[i] >= least || w[i] == 1)) shell.push_back(i);
+    std::sort(shell.begin(), shell.end(),
+              [&](auto a, auto b) { return w[a] != w[b] ? w[a] > w[b] : a < b; });
+    for (const std::size_t i : shell) {
+      if (held > 0 && held >= goal) return cut;
+      held += w[i];
+      cut = {w[i], i};
+    }
+  }
+  return cut;
+}
+
 }  // namespace
 
 Logits::Logits(std::vector<float> values) : own_(std::move(values)), values_(own_), work_(own_) {
@@ -128,21 +158,11 @@ void Logits::keep_min_p(double share) {
 }
 void Logits::keep_top_p(double mass) {
   if (mass >= 1) return;
-  List<float> w = weights();
+  const List<float> w = weights();
   const double total = lane_sum(w.size(), [&](auto i) { return w[i]; });
-  // Tokens below this weight hold less than 1 - mass together: the cut lies above them.
-  const double least = (1 - mass) * total / static_cast<double>(w.size());
-  List<std::size_t> order;
-  for (std::size_t i = 0; i < w.size(); ++i)
-    if (w[i] == 1 || w[i] >= least) order.push_back(i);
-  std::sort(order.begin(), order.end(),
-            [&](auto a, auto b) { return w[a] != w[b] ? w[a] > w[b] : a < b; });
-  double held = 0;
-  std::size_t count = 0;
-  while (count < order.size() && (count == 0 || held < mass * total)) held += w[order[count++]];
-  List<std::uint8_t> is_kept(w.size());
-  for (std::size_t k = 0; k < count; ++k) is_kept[order[k]] = 1;
-  keep_if([&](std::size_t i) { return is_kept[i] != 0; });
+  const Cut cut = cut_holding(w, mass * total, (1 - mass) * total);
+  keep_if(
+      [&](std::size_t i) { return w[i] > cut.weight || (w[i] == cut.weight && i <= cut.place); });
 }
 template <class F>
 void Logits::keep_if(F&& wanted) {  // by place in the support

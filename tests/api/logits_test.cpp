@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "redline/sampler.hpp"
@@ -51,6 +53,39 @@ TEST_CASE("the softmax agrees with libm's exp") {
   const Row row = Logits(x).row();
   for (std::size_t t = 0; t < x.size(); ++t)
     REQUIRE(row.at(static_cast<Token>(t)) == Approx(std::exp(double{x[t]}) / sum).epsilon(1e-6));
+}
+
+namespace {
+
+// Of weights exp(logit - highest): sorted whole, the better first, until `mass` is held.
+std::vector<Token> sorted_top_p(const Row& row, const std::vector<float>& logits, double mass) {
+  std::vector<Token> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](Token a, Token b) { return row.at(a) > row.at(b); });
+  double held = 0;
+  std::size_t count = 0;
+  while (count < order.size() && (count == 0 || held < mass)) held += row.at(order[count++]);
+  order.resize(count);
+  std::ranges::sort(order);
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("top-p keeps the tokens that sorting all of them would keep, among ties the first") {
+  std::mt19937 g(11);
+  for (const float spread : {0.F, 0.1F, 1.F, 4.F, 20.F})
+    for (const std::size_t vocab : {1UL, 7UL, 3001UL}) {
+      std::normal_distribution<float> n(0, spread + 1e-6F);
+      std::vector<float> x(vocab);
+      for (float& v : x) v = std::round(4 * n(g)) / 4;  // many are as good as others
+      const Row row = Logits(x).row();
+      for (const double mass : {1e-9, 0.3, 0.9, 0.95, 0.999}) {
+        Logits l(x);
+        l.keep_top_p(mass);
+        CHECK(kept(l) == sorted_top_p(row, x, mass));
+      }
+    }
 }
 
 TEST_CASE("each cut keeps what its definition says") {
