@@ -63,11 +63,17 @@ BestList<T> best_of(std::span<const T> values, std::span<const T> maxima, std::s
 }
 
 template <class T>
-BestList<T> best_of(std::span<const T> values, std::size_t m, std::optional<T> bound = {}) {
+List<T> maxima_of(std::span<const T> values) {  // of each kBestBlock
   List<T> maxima;
   maxima.reserve(values.size() / kBestBlock + 1);
   for (std::size_t i = 0; i < values.size(); i += kBestBlock)
     maxima.push_back(largest_of(values.subspan(i, std::min(kBestBlock, values.size() - i))));
+  return maxima;
+}
+
+template <class T>
+BestList<T> best_of(std::span<const T> values, std::size_t m, std::optional<T> bound = {}) {
+  const List<T> maxima = maxima_of(values);
   return best_of(values, std::span<const T>(maxima), m, bound);
 }
 

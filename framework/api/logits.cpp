@@ -43,6 +43,19 @@ struct Cut {  // kept: greater weights, and as great ones up to a place
   std::size_t place;
 };
 
+// The places of weights of [from, below) that are `least` or 1, the better first.
+void sort_shell(std::span<const float> w, std::span<const float> maxima, double least, float from,
+                float below, List<std::size_t>& shell) {
+  shell.clear();
+  for (std::size_t b = 0; b < maxima.size(); ++b) {
+    if (maxima[b] < from) continue;
+    for (std::size_t i = b * kBestBlock; i < std::min((b + 1) * kBestBlock, w.size()); ++i)
+      if (w[i] >= from && w[i] < below && (w[i] >= least || w[i] == 1)) shell.push_back(i);
+  }
+  std::sort(shell.begin(), shell.end(),
+            [&](auto a, auto b) { return w[a] != w[b] ? w[a] > w[b] : a < b; });
+}
+
 // Where the fewest best weights that hold `goal` end, of equal ones the first counting as better;
 // at least one is kept. The greatest weight is 1; all that are cut hold `spare` at most. Most rows
 // keep few: so weights are sorted in shells, from the greatest down, until the goal is held.
@@ -50,19 +63,16 @@ Cut cut_holding(std::span<const float> w, double goal, double spare) {
   constexpr float kShell = 1.0F / 16;
   // Weights below this hold less than `spare` together: the cut lies above them.
   const double least = spare / static_cast<double>(w.size());
-  Cut cut{1, 0};
+  const List<float> maxima = maxima_of(w);
+  Cut cut{};
   List<std::size_t> shell;
   double held = 0;
-  for (float below = 2, from = kShell; below > least; below = from, from *= kShell) {
-    shell.clear();
-    for (std::size_t i = 0; i < w.size(); ++i)
-      if (w[i] >= from && w[i] < below && (w[i] >= least || w[i] == 1)) shell.push_back(i);
-    std::sort(shell.begin(), shell.end(),
-              [&](auto a, auto b) { return w[a] != w[b] ? w[a] > w[b] : a < b; });
-    for (const std::size_t i : shell) {
-      if (held > 0 && held >= goal) return cut;
-      held += w[i];
-      cut = {w[i], i};
+  const auto is_held = [&] { return held > 0 && held >= goal; };
+  for (float below = 2, from = kShell; below > least && !is_held(); below = from, from *= kShell) {
+    sort_shell(w, maxima, least, from, below, shell);
+    for (std::size_t k = 0; k < shell.size() && !is_held(); ++k) {
+      cut = {w[shell[k]], shell[k]};
+      held += cut.weight;
     }
   }
   return cut;
