@@ -159,14 +159,14 @@ def test_answers_are_compared_with_plain_decoding_and_with_what_their_forwards_t
 
 
 def test_many_sequences_are_shown_with_their_best_draft_and_where_that_pays(tool):
-    point = tool("sequences")
+    point, depths = tool("sequences"), [1, 2, 3, 4]
 
     def slice_of(slowness):
         speeds = {(n, depth): n * 10 / slowness * (1 + depth / 10 if n <= 2 else 1 - depth / 10)
-                  for n in point.SEQUENCES for depth in [0, *point.DEPTHS]}
+                  for n in point.SEQUENCES for depth in [0, *depths]}
         return {of: {"tokens_per_s": speed, "identical": of[0]} for of, speed in speeds.items()}
 
-    table = point.table_of([slice_of(1), slice_of(3)], {}, "requantize q4_0")
+    table = point.table_of([slice_of(1), slice_of(3)], {}, depths, "requantize q4_0")
     rows = {row["sequences"]: row for row in table.as_json()["rows"]}
     assert {n: row["best K"] for n, row in rows.items()} == {1: 4, 2: 4, 3: 1, 4: 1, 8: 1}
     assert rows[2]["x plain"] == pytest.approx(1.4)

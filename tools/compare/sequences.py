@@ -6,14 +6,13 @@ from statistics import median
 from tables import Table
 
 SEQUENCES = [1, 2, 3, 4, 8]
-DEPTHS = [1, 2, 3, 4]
 PLAIN = 0  # a depth
 
 
 def ours(run):
     """The runs of one run of the engine, by (sequences, depth)."""
     result = json.loads(run.redline.run("bench", "engine", run.target, "--draft", run.draft, *run.draft_flags,
-                                        "--draft-tokens", ",".join(map(str, DEPTHS)), "--sequences",
+                                        "--draft-tokens", ",".join(map(str, run.depths)), "--sequences",
                                         ",".join(map(str, SEQUENCES)), "--tokens", 32, "--repeats", 1, "--threads",
                                         run.threads, "--json"))
     return {(r["sequences"], r["draft_tokens"]): r for r in result["runs"]}
@@ -41,10 +40,10 @@ def sequences(run):
             theirs.setdefault(count, []).append(peer.ask("batch", count, 32)["tokens_per_s"])
         run.say(f"slice {number} of {run.rounds}")
     run.close({"llama.cpp": peer} if peer else {})
-    return table_of(slices, theirs, run.draft_label)
+    return table_of(slices, theirs, run.depths, run.draft_label)
 
 
-def table_of(slices, theirs, draft_label):
+def table_of(slices, theirs, depths, draft_label):
     def speeds(count, depth):
         return [runs[count, depth]["tokens_per_s"] for runs in slices]
 
@@ -54,7 +53,7 @@ def table_of(slices, theirs, draft_label):
     gains = {}
     for count in SEQUENCES:
         plain = speeds(count, PLAIN)
-        by_depth = {depth: ratio(speeds(count, depth), plain) for depth in DEPTHS}
+        by_depth = {depth: ratio(speeds(count, depth), plain) for depth in depths}
         best = max(by_depth, key=by_depth.get)
         gains[count] = by_depth[best]
         same = min(runs[count, best]["identical"] for runs in slices)
