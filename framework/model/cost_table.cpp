@@ -55,7 +55,7 @@ CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& pla
 
 CostCurve cost_of(const fs::path& cache_folder, const CostKey& key, Forward& forward,
                   kv::PagePool& pool, const std::function<void(const std::string&)>& progress) {
-  const fs::path path = cost_path(cache_folder, key);
+  const fs::path path = cost_path(cache_folder, key, pool.shape().type);
   try {
     if (fs::exists(path)) return read_cost(path);
   } catch (const Error& damage) {
@@ -68,11 +68,13 @@ CostCurve cost_of(const fs::path& cache_folder, const CostKey& key, Forward& for
   return curve;
 }
 
-fs::path cost_path(const fs::path& cache_folder, const CostKey& key) {
+fs::path cost_path(const fs::path& cache_folder, const CostKey& key, kernels::KvType kv) {
+  const std::string pages =
+      kv == kernels::KvType::F16 ? "" : "-kv-" + std::string(kernels::name(kv));
   return cache_folder / "costs" /
          (key.model.path().stem().string() + "-" + key.model.header_sha256().substr(0, 12) + "-" +
           (key.variant.empty() ? "" : key.variant + "-") + key.isa + "-t" +
-          std::to_string(key.threads) + "-r" + std::to_string(key.ranks) + ".json");
+          std::to_string(key.threads) + "-r" + std::to_string(key.ranks) + pages + ".json");
 }
 
 CostCurve read_cost(const fs::path& path) {

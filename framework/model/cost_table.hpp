@@ -37,7 +37,9 @@ CostCurve measure_cost(Forward& forward, kv::PagePool& pool, const CostPlan& pla
 CostCurve cost_of(const std::filesystem::path& cache_folder, const CostKey& key, Forward& forward,
                   kv::PagePool& pool, const std::function<void(const std::string&)>& progress);
 
-std::filesystem::path cost_path(const std::filesystem::path& cache_folder, const CostKey& key);
+// kv: what the pages of the model hold.
+std::filesystem::path cost_path(const std::filesystem::path& cache_folder, const CostKey& key,
+                                kernels::KvType kv = kernels::KvType::F16);
 CostCurve read_cost(const std::filesystem::path& path);  // InputError: unreadable or damaged
 void write_cost(const std::filesystem::path& path, const CostCurve& curve);  // DeviceError
 std::string to_json(const CostCurve& curve);  // {"points": [[context, rows, ns], ...]}

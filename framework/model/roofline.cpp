@@ -92,7 +92,8 @@ ForwardWork work_of(const files::Gguf& file, const LoadOptions& options) {
     work.weight_bytes += static_cast<double>(rows * kernels::file_row_bytes(type, tensor.cols()));
     work.multiply_adds_a_row += static_cast<double>(rows * tensor.cols());
   }
-  const kv::KvShape kv = shape.kv();
+  kv::KvShape kv = shape.kv();
+  kv.type = options.kv_type;
   work.kv_bytes_a_position = static_cast<double>(kv.page_bytes()) / kv::kPageTokens;
   work.fmas_a_row_and_position = 2.0 * shape.layers * shape.heads * shape.head_size;
   return work;

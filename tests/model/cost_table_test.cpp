@@ -44,7 +44,7 @@ TEST_CASE("A cost curve is measured once: later runs read the very same numbers"
   CHECK(bench.pool.available() == bench.pool.total());
 }
 
-TEST_CASE("Another instruction set, thread count or degree has a curve of its own") {
+TEST_CASE("Another instruction set, thread count, degree or type of KV has a curve of its own") {
   const Bench bench;
   const auto path = [&](const char* isa, int threads, int ranks) {
     return cost_path(bench.file.cache(), {bench.of, isa, threads, ranks});
@@ -52,6 +52,8 @@ TEST_CASE("Another instruction set, thread count or degree has a curve of its ow
   CHECK(path("avx2", 1, 1) != path("portable", 1, 1));
   CHECK(path("portable", 2, 1) != path("portable", 1, 1));
   CHECK(path("portable", 1, 2) != path("portable", 1, 1));
+  CHECK(cost_path(bench.file.cache(), {bench.of, "portable", 1, 1}, kernels::KvType::Q8_0) !=
+        path("portable", 1, 1));
 }
 
 TEST_CASE("A damaged cost table is said and measured again") {

@@ -54,6 +54,9 @@ TEST_CASE("What makes a model cheaper leaves less work") {
   const std::int64_t missing = shape_of(file.open()).vocab - 3;
   CHECK(work_of(file.open(), options).multiply_adds_a_row ==
         whole.multiply_adds_a_row - 256. * missing);
+  options.kv_type = kernels::KvType::Q8_0;
+  CHECK(work_of(file.open(), options).kv_bytes_a_position ==
+        Approx(whole.kv_bytes_a_position * 17 / 32));
 }
 
 TEST_CASE("The limits of every instruction set are found, and only ever rise") {

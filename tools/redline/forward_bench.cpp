@@ -69,8 +69,9 @@ std::filesystem::path ForwardBench::store_costs(
     const std::function<void(const std::string&)>& progress) {
   model::CostPlan plan = model::cost_plan(loaded_.decoder(), pool_);
   plan.progress = progress;
-  const auto path = model::cost_path(cache_folder_, {loaded_.file(), std::string(isa()), threads(),
-                                                     /*ranks=*/1, loaded_.savings().text()});
+  const model::CostKey key{loaded_.file(), std::string(isa()), threads(), /*ranks=*/1,
+                           loaded_.savings().text()};
+  const auto path = model::cost_path(cache_folder_, key, pool_.shape().type);
   model::write_cost(path, model::measure_cost(loaded_.decoder(), pool_, plan));
   return path;
 }

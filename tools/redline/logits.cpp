@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -57,10 +58,20 @@ void check_ids(const std::vector<Ids>& texts, const model::Decoder& decoder) {
   }
 }
 
+// [V] of a row: what a short head leaves out cannot come. Held in `whole` if it must be made.
+std::span<const float> whole_row(const model::Output& output, std::span<const float> logits,
+                                 std::vector<float>& whole) {
+  if (output.tokens.empty()) return logits;
+  whole.assign(output.vocab, -std::numeric_limits<float>::infinity());
+  for (std::size_t i = 0; i < logits.size(); ++i) whole[output.tokens[i]] = logits[i];
+  return whole;
+}
+
 // Every position of one text in order, kRows a forward.
 void run_text(model::Decoder& decoder, kv::PagePool& pool, const Ids& ids, const OnRow& on_row) {
   kv::Cache cache(pool);
   model::Batch batch;
+  std::vector<float> whole;
   for (std::size_t begin = 0; begin < ids.size(); begin += kRows) {
     const auto count = static_cast<std::int32_t>(std::min<std::size_t>(kRows, ids.size() - begin));
     auto lease = kv::Lease::reserve(cache, count);
@@ -76,7 +87,8 @@ void run_text(model::Decoder& decoder, kv::PagePool& pool, const Ids& ids, const
                             .want = model::Want::ROW});
     batch.segments.push_back({&cache, 0, count});
     const model::Output& output = decoder.forward(batch);
-    for (std::int32_t i = 0; i < count; ++i) on_row(slots[i], output.logits[i]);
+    for (std::int32_t i = 0; i < count; ++i)
+      on_row(slots[i], whole_row(output, output.logits[i], whole));
     lease->commit(slots);
   }
 }
