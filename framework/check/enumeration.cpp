@@ -28,7 +28,8 @@ class Enumeration {
                          .rule = c.rule,
                          .length = c.length,
                          .links = c.links,
-                         .links_on_draft = c.links_on_draft}) {}
+                         .links_on_draft = c.links_on_draft,
+                         .level = c.traces_nodes ? trace::Level::CHOSEN : trace::Level::COUNTS}) {}
 
   Finding find() {
     Finding f;
@@ -50,7 +51,7 @@ class Enumeration {
     s.stop_tokens = case_.stops;
     std::size_t reach = 0;
     int kept = 0;
-    double foretold = 0;
+    double foretold = 0, told = std::numeric_limits<double>::quiet_NaN();
     for (int k = 0; k < case_.steps; ++k) {
       const step::Progress made = cell_.run(s, script);
       if (!made.error.empty() || !made.bad_draft.empty())
@@ -58,12 +59,14 @@ class Enumeration {
       reach += made.drafted + 1;
       kept += made.accepted_by_rule;
       foretold += made.record.expected_accepted;
+      if (k == 0 && !made.record.nodes.empty()) told = made.record.nodes.front().tv;
     }
     cell_.step.forget(s);
     longest_ = std::max(longest_, reach);
     emitted_[cut({s.tokens.begin() + 1, s.tokens.end()})] += script.weight();
     f.accepted += script.weight() * kept;
     f.expected += script.weight() * foretold;
+    f.told_tv = (f.runs == 0 ? 0 : f.told_tv) + script.weight() * told;
     ++f.runs;
   }
   // The text ends with its first stop, as the engine ends it.

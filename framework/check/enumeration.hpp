@@ -2,6 +2,7 @@
 // Every outcome of every decision of built plugins, through the whole step: the law of what is
 // emitted, held against plain decoding's (algorithm of exact enumeration by replay).
 #pragma once
+#include <limits>
 #include <map>
 
 #include "check/cell.hpp"
@@ -25,6 +26,7 @@ struct Case {
   bool links_on_draft = false;
   int steps = 1, tokens_left = 100;
   std::vector<Token> stops = {};
+  bool traces_nodes = false;
 };
 
 using Law = std::map<std::vector<Token>, double>;
@@ -32,6 +34,7 @@ using Law = std::map<std::vector<Token>, double>;
 struct Finding {
   double accepted = 0, joint_tv = 0, first_tv = 0;
   double expected = 0;  // accepted, as the rule itself foretold it of each draft
+  double told_tv = std::numeric_limits<double>::quiet_NaN();  // of the first token, likewise
   long runs = 0;
   Law first = {}, joint = {};  // of the first token, of all D+1
 };

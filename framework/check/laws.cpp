@@ -116,6 +116,32 @@ class Survey {
   double worst_tv_ = 0;
 };
 
+// What an approximate rule tells of itself against the law it emits: one node, given tokens, and
+// siblings where it tells of them.
+std::string hold_told_tv(const Subject& s) {
+  const bool is_chain = s.rule_contract().shape == Shape::CHAIN;
+  int told = 0, untold = 0;
+  double most = 0;
+  for (const Vectors* vectors : {&published(), &edges()})
+    for (const Named& v : *vectors)
+      for (const char* method : {"iid", "top", "greedy"})
+        for (const char* shape : {"1", "1;1", "2", "2;1,1"}) {
+          if (is_chain && shape[0] != '1') continue;
+          Case c = s.place(v.tables, shape, method);
+          c.traces_nodes = true;
+          const Finding f = enumerate(s.registry(), c);
+          std::isnan(f.told_tv) ? ++untold : ++told;
+          most = std::max(most, f.first_tv);
+          if (std::abs(f.told_tv - f.first_tv) > kForetold)
+            throw Error("tv: tells " + brief(f.told_tv) + ", emits a law that is off by " +
+                        brief(f.first_tv) + " (" + v.name + ", " + method + ", shape " + shape +
+                        ")");
+        }
+  if (told == 0) return "tells no TV of a node: override do_tv, and traces hold how lossy each was";
+  return "as told of " + std::to_string(told) + " drafts, up to " + brief(most) +
+         (untold > 0 ? "; not told of " + std::to_string(untold) : "");
+}
+
 // Names of checks and what they go over; `full` adds minutes of random contexts.
 class Plan {
  public:
@@ -195,6 +221,7 @@ std::vector<Check> law_checks(const Subject& s, Effort effort) {
   }
   const bool is_chain = s.rule_contract().shape == Shape::CHAIN;
   std::vector<Check> all = Plan(s).quick(is_chain);
+  if (!s.is_lossless()) all.push_back({"tv", [&s] { return hold_told_tv(s); }});
   if (effort == Effort::FULL)
     for (Check& check : Plan(s).full(is_chain)) all.push_back(std::move(check));
   return all;

@@ -45,6 +45,23 @@ class Entropy final : public redline::AcceptanceRule {
     }
     return {u, draws.categorical(u, left)};
   }
+  double do_tv(const redline::Draft& draft, Node u,
+               std::span<const redline::Row> p) const override {
+    if (!redline::has_fixed_laws(draft, u)) return std::numeric_limits<double>::quiet_NaN();
+    redline::Emission out(p[u].vocab());
+    redline::Row left = p[u];
+    EntropyBar bar = bar_of(p[u]);
+    for (Node c = draft.first_child(u); c != redline::kNone; c = draft.next_sibling(c)) {
+      const redline::Row q = draft.q(c);
+      out.keep(q, [&](redline::Token x, double q_x) {
+        const double tested = redline::ratio(left.at(x), q_x);
+        return tested < 1 && bar.clears(x) ? 1 : tested;
+      });
+      left = left.residual(q);
+    }
+    out.end(left);
+    return out.tv(p[u]);
+  }
   EntropyBar bar_of(const redline::Row& p) const { return {p, params_.threshold, params_.alpha}; }
   Params params_;
 };

@@ -38,6 +38,20 @@ class Lenient final : public redline::AcceptanceRule {
     }
     return {u, draws.categorical(u, left)};
   }
+  double do_tv(const redline::Draft& draft, Node u,
+               std::span<const redline::Row> p) const override {
+    if (!redline::has_fixed_laws(draft, u)) return std::numeric_limits<double>::quiet_NaN();
+    redline::Emission out(p[u].vocab());
+    redline::Row left = p[u];
+    for (Node c = draft.first_child(u); c != redline::kNone; c = draft.next_sibling(c)) {
+      const redline::Row q = draft.q(c);
+      out.keep(q,
+               [&](redline::Token x, double q_x) { return redline::ratio(left.at(x), l_ * q_x); });
+      left = left.residual(q, 1 / l_);
+    }
+    out.end(left);
+    return out.tv(p[u]);
+  }
   double l_;
 };
 

@@ -66,6 +66,12 @@ class Synthetic final : public redline::AcceptanceRule {
       sum += reach *= rate(draft.depth(c));
     return sum;
   }
+  // Where the child is not kept a token of p is drawn: only what is kept can be off.
+  double do_tv(const redline::Draft& draft, Node u,
+               std::span<const redline::Row> p) const override {
+    const Node c = draft.first_child(u);
+    return c == redline::kNone ? 0 : rate(draft.depth(c)) * p[u].mass(draft.q(c));
+  }
   std::vector<double> rates_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The naive rule with two thresholds: a child the target likes well enough passes untested, and the
 // target's probability of the children counts for more than it is.
+#include <cmath>
+
 #include "redline/plugin.hpp"
 
 namespace {
@@ -30,8 +32,7 @@ class Threshold final : public redline::AcceptanceRule {
     for (Node c = draft.first_child(u); c != redline::kNone;) {
       const redline::Token x = draft.token(c);
       const double liked = rest.at(x) > 0 ? p[u].at(x) : 0;  // a twin of one that failed fails
-      const double chance = redline::ratio(liked / params_.total, failed);
-      if (draws.bernoulli(c, liked >= params_.single ? 1 : chance)) {
+      if (draws.bernoulli(c, chance(liked, failed))) {
         u = c;
         rest = p[u];
         failed = 1;
@@ -43,6 +44,45 @@ class Threshold final : public redline::AcceptanceRule {
       }
     }
     return {u, draws.categorical(u, rest)};
+  }
+  double do_tv(const redline::Draft& draft, Node u, std::span<const Row> p) const override {
+    const Node only = draft.first_child(u);
+    if (only != redline::kNone && draft.next_sibling(only) == redline::kNone)
+      return tv_of_one(draft.q(only), p[u]);
+    redline::Emission out(p[u].vocab());
+    Row rest = p[u];
+    double failed = 1;
+    for (Node c = only; c != redline::kNone; c = draft.next_sibling(c)) {
+      if (draft.item(c).law == redline::Law::ROW)  // what a token leaves hangs on the token
+        return std::numeric_limits<double>::quiet_NaN();
+      const redline::Token x = draft.token(c);
+      const double liked = rest.at(x) > 0 ? p[u].at(x) : 0;
+      out.keep(x, chance(liked, failed));
+      rest = rest.residual(Row::point(rest.vocab(), x));
+      failed -= liked / params_.total;
+    }
+    out.end(rest);
+    return out.tv(p[u]);
+  }
+  // A token x drawn from q that fails leaves p off x: every y but x gets p(y) / (1 - p(x)) of it.
+  double tv_of_one(const Row& q, const Row& p) const {
+    const auto left_by = [&](redline::Token x, double q_x) {
+      const double p_x = p.at(x), kept = chance(p_x, 1);
+      return kept < 1 ? q_x * (1 - kept) / (1 - p_x) : 0;
+    };
+    redline::List<double> of_p(p.vocab()), of_q(p.vocab());
+    p.read(0, of_p);
+    q.read(0, of_q);
+    double all = 0;
+    for (redline::Token x = 0; x < p.vocab(); ++x) all += left_by(x, of_q[x]);
+    double sum = 0;
+    for (redline::Token y = 0; y < p.vocab(); ++y)
+      sum +=
+          std::abs(of_q[y] * chance(of_p[y], 1) + of_p[y] * (all - left_by(y, of_q[y])) - of_p[y]);
+    return sum / 2;
+  }
+  double chance(double liked, double failed) const {
+    return liked >= params_.single ? 1 : redline::ratio(liked / params_.total, failed);
   }
   Params params_;
 };

@@ -143,6 +143,23 @@ TEST_CASE("Memory across requests, a wrong forecast, a chance above 1, a rule of
   check_flagged("refuses", "no draft pleases it");
 }
 
+TEST_CASE("An approximate rule that understates how lossy it is fails") {
+  check_flagged("understates", "tv: tells 0.15, emits a law that is off by 0.3 (VA, iid, shape 1)");
+}
+
+TEST_CASE("Every shipped approximate rule tells how lossy it is at a node") {
+  int seen = 0;
+  for (const plugin::Listing& l : step::registry().list()) {
+    if (!is_shipped(l) || l.kind != redline::Kind::RULE) continue;
+    const Subject subject(step::registry(), l, {});
+    if (subject.is_lossless()) continue;
+    ++seen;
+    for (const Result& r : examine(subject, {}))
+      if (r.check == "tv") CHECK_THAT(r.answer.detail, Catch::Matchers::StartsWith("as told of"));
+  }
+  CHECK(seen >= 7);
+}
+
 TEST_CASE("A rule may refuse drafts in its own words") {
   int refused = 0;
   for (const Result& r : results_of("accept_ordered")) refused += r.answer.kind == Kind::REFUSED;

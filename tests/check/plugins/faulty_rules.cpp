@@ -34,9 +34,22 @@ class Faulty final : public redline::AcceptanceRule {  // else the token ratio r
   }
   mutable int judged_ = 0;
 };
+// Keeps every token, and says that it is half as far off as it is.
+class Understates final : public redline::AcceptanceRule {
+  redline::RuleContract do_contract() const override {
+    return {redline::Claim::APPROXIMATE, {true}, redline::Shape::CHAIN};
+  }
+  Verdict do_judge(const Draft& draft, std::span<const Row> p, Draws& draws) const override {
+    return {draft.size(), draws.sample(draft.size(), p[draft.size()])};
+  }
+  double do_tv(const Draft& draft, redline::Node u, std::span<const Row> p) const override {
+    return p[u].mass(draft.q(draft.first_child(u))) / 2;
+  }
+};
 }  // namespace
 
-REDLINE_PLUGIN(redline::entry<Faulty<Fault::CRASH>>("crashes", "dies while judging"),
+REDLINE_PLUGIN(redline::entry<Understates>("understates", "how lossy it is"),
+               redline::entry<Faulty<Fault::CRASH>>("crashes", "dies while judging"),
                redline::entry<Faulty<Fault::HANG>>("hangs", "never ends judging"),
                redline::entry<Faulty<Fault::MEMORY>>("remembers", "counts over requests"),
                redline::entry<Faulty<Fault::FORECAST>>("foretells", "more than it keeps"),
