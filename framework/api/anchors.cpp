@@ -37,6 +37,9 @@ Model& Host::do_open_module(std::string_view weights, void (*)(ModuleBuilder&)) 
                     "'; this host runs no modules");
 }
 const Costs& Host::do_costs() { throw Error("this host measures no costs"); }
+RecordedBudgets Host::do_recorded_budgets(std::string_view trace) {
+  throw Error("this host reads no traces, asked for is " + std::string(trace));
+}
 std::unique_ptr<Plugin> Host::do_open(Kind, std::string_view name, std::span<const Setting>) {
   throw PluginError("a plugin asked for the plugin '" + std::string(name) +
                     "'; this host opens no plugins");

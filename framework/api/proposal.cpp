@@ -31,6 +31,7 @@ bool Proposal::open(Node parent, const Row* q) {
   if (answer == Answer::NOT_ASKED && q) {
     const Turn asked{sequence(), limit_.state};
     answer = limit_.policy.proceed(asked, draft_.depth(parent), *q) ? Answer::YES : Answer::NO;
+    asked_.push_back({parent, answer == Answer::YES});
   }
   return answer != Answer::NO;
 }

@@ -85,6 +85,24 @@ std::unique_ptr<Drafter> Cell::drafter(const plugin::Registry& registry, const C
   return std::make_unique<Witness>(std::move(made), spec.on_draft);
 }
 
+// Budgets that differ by request and step, with an answer for every row that a draft may ask about.
+RecordedBudgets Cell::invented_budgets() {
+  constexpr std::uint64_t kRequests = 64;
+  constexpr std::uint32_t kSteps = 256;
+  constexpr int kDepths = 4, kSiblings = 16;
+  RecordedBudgets made;
+  for (std::uint64_t key = 0; key < kRequests; ++key)
+    for (std::uint32_t step = 0; step < kSteps; ++step) {
+      const int depth = static_cast<int>((key + step) % (kDepths + 1));
+      RecordedStep& here = made[key][step];
+      here.budget = {depth * kSiblings, depth};
+      for (int at = 0; at < depth; ++at)
+        for (int sibling = 0; sibling < kSiblings; ++sibling)
+          here.answers.push_back({at, (key + step + sibling) % 3 != 0});
+    }
+  return made;
+}
+
 ScriptedModel::Law hashed(std::int32_t vocab, std::uint64_t salt, float sharpness) {
   return [=](std::span<const Token> text) {
     std::uint64_t h = salt;

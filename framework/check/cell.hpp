@@ -11,6 +11,7 @@
 #include "plugin/registry.hpp"
 #include "step/draft_model.hpp"
 #include "step/step.hpp"
+#include "trace/budgets.hpp"
 
 namespace redline::check {
 
@@ -62,6 +63,10 @@ class Cell : public Host {
   TargetShape do_target() const override { return {1, 2, target.vocab(), target.context()}; }
   redline::Model& do_open_model(const ModelChoice&, std::int32_t) override { return model; }
   const Costs& do_costs() override { return costs_; }
+  RecordedBudgets do_recorded_budgets(std::string_view trace) override {
+    return trace.empty() ? invented_budgets() : trace::recorded_budgets(trace);
+  }
+  static RecordedBudgets invented_budgets();  // of every request that a check makes
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;
 

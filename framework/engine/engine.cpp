@@ -20,6 +20,11 @@ std::int32_t pages_of_one(const Settings& s) {
   return (s.max_model_len + s.rows_per_step) / kv::kPageTokens + 1;
 }
 
+std::string_view reads_text(Reads reads) {
+  constexpr std::string_view kNames[] = {"history", "batch", "clock"};
+  return kNames[static_cast<std::size_t>(reads)];
+}
+
 std::string_view claim_text(Claim claim) {
   switch (claim) {
     case Claim::CONDITIONALLY_LOSSLESS:
@@ -232,12 +237,16 @@ Engine::Engine(const Settings& settings, const plugin::Registry& registry, const
     say("warning: " + settings.draft.name + " anticipates its tokens, which " +
         settings.accept.name +
         " may not assume of sampled drafts: verified as deltas (lossless, fewer accepted)");
+  if (!reproducible())
+    say("warning: " + settings.length.name +
+        " reads the clock: this run is not reproducible; length_replay repeats it from its trace");
   impl_->load(say);
 }
 Engine::~Engine() = default;
 
 const text::Tokenizer& Engine::tokenizer() const { return impl_->tokenizer; }
 const MemoryPlan& Engine::memory() const { return impl_->plan; }
+bool Engine::reproducible() const { return impl_->strategies.reads() != Reads::CLOCK; }
 bool Engine::downgraded() const { return impl_->strategies.match() == step::Match::DOWNGRADE; }
 std::string Engine::isa() const { return std::string(kernels::name(impl_->device->ops().isa)); }
 std::int32_t Engine::vocab() const { return impl_->shape.vocab; }
@@ -299,6 +308,8 @@ std::vector<trace::Attributes> Engine::attributes() const {
                        {"path", fact.from.path.string()},
                        {"sha256", fact.from.sha256},
                        {"build_tag", fact.from.build_tag}}});
+    if (fact.slot == "length")
+      groups.back().values.emplace_back("reads", reads_text(impl_->strategies.reads()));
   }
   return groups;
 }

@@ -9,6 +9,7 @@
 #include "plugin/registry.hpp"
 #include "redline/host.hpp"
 #include "text/tokenizer.hpp"
+#include "trace/budgets.hpp"
 
 namespace redline::engine {
 
@@ -49,6 +50,9 @@ class EngineHost final : public Host {
   const Costs& do_costs() override {
     costs_are_wanted_ = true;
     return costs_;
+  }
+  RecordedBudgets do_recorded_budgets(std::string_view trace) override {
+    return trace::recorded_budgets(trace);
   }
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;

@@ -7,12 +7,14 @@ void Strategies::keep(const Decoding& settings, const std::vector<PluginChoice>&
   settings_ = settings;
   drafter_ = instance<Drafter>(*settings.draft);
   rule_ = instance<AcceptanceRule>(*settings.accept);
-  kept_.push_back(instance<DraftLength>(*settings.length));
+  length_ = instance<DraftLength>(*settings.length);
   kept_.push_back(chain_of(*settings.sampler));
   for (const PluginChoice& other : others) kept_.push_back(instance<Drafter>(other));
 }
 
 step::Match Strategies::match() const { return step::match(*drafter_, *rule_); }
+
+Reads Strategies::reads() const { return length_->reads(); }
 
 Claim Strategies::claim() const { return rule_->contract().claim; }
 

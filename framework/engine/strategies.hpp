@@ -33,6 +33,7 @@ class Strategies {
   void keep(const Decoding& settings, const std::vector<PluginChoice>& others);
   step::Match match() const;  // of the settings
   Claim claim() const;        // likewise
+  Reads reads() const;        // of the settings' length policy
 
   // InputError: an unknown plugin or parameter, a drafter whose model is not loaded. PluginError: a
   // pair that may not be joined. After the models are loaded.
@@ -52,6 +53,7 @@ class Strategies {
   std::map<std::string, std::weak_ptr<void>> made_;  // by kind, name and parameters in force
   std::shared_ptr<Drafter> drafter_;                 // of the settings
   std::shared_ptr<AcceptanceRule> rule_;             // likewise
+  std::shared_ptr<DraftLength> length_;              // likewise
   std::vector<std::shared_ptr<const void>> kept_;
   std::map<const void*, std::vector<Hosted*>> models_;  // that a plugin opened
 };

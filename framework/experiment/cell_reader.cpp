@@ -28,7 +28,8 @@ void only_value(const Value& group, std::string_view key, std::string_view suppo
 
 // Of a plugin's parameter: what lies beside the config when it is no absolute path.
 bool is_file(std::string_view parameter, std::string_view text) {
-  return text.ends_with(".gguf") || (parameter == "frequencies" && !text.empty());
+  const bool is_file = parameter == "frequencies" || parameter == "trace";
+  return text.ends_with(".gguf") || (is_file && !text.empty());
 }
 
 fs::path resolved(const Value& value, const fs::path& folder) {

@@ -109,6 +109,7 @@ class CellRun {
     h.level = cell_.engine.trace_level;
     h.topk = cell_.engine.trace_topk;
     h.vocab = engine_.vocab();
+    h.reproducible = engine_.reproducible();
     h.attributes = engine_.attributes();
     std::map<std::string, std::int64_t> rows;
     for (const Item& item : items_) ++rows[item.data_set];
@@ -208,6 +209,7 @@ class CellRun {
     whole.put("attempts", Value::of(attempt_ + 1));
     for (auto& [key, value] : summary_of(done_).fields) whole.put(key, value);
     whole.put("downgraded", Value::of(engine_.downgraded()));
+    whole.put("reproducible", Value::of(engine_.reproducible()));
     whole.put("memory_bytes", Value::of(engine_.memory().total_bytes));
     return whole.put("identity", identity());
   }

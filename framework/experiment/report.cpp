@@ -154,6 +154,10 @@ std::vector<std::string> Report::remarks() const {
       lines.push_back(row.cell + ": " + shown(failed, 0) + " requests failed, see requests.jsonl");
     if (const Value* lower = row.summary.find("downgraded"); lower && lower->boolean())
       lines.push_back(row.cell + ": its drafts were verified as deltas (run.log says why)");
+    if (const Value* same = row.summary.find("reproducible"); same && !same->boolean())
+      lines.push_back(row.cell +
+                      ": not reproducible, its length policy reads the clock (length_replay "
+                      "repeats it from its trace)");
     if (row.outputs)
       for (const Divergence& d : row.outputs->divergences)
         lines.push_back(row.cell + ": " + told(d));

@@ -37,6 +37,15 @@ bool reserve(Work& w) {
   });
 }
 
+void keep_answers(std::span<Work* const> asked, std::span<const Proposal> proposals) {
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    asked[k]->answers.clear();
+    for (const Proposal::Asked& a : proposals[k].asked())
+      asked[k]->answers.push_back(
+          {static_cast<std::uint8_t>(proposals[k].draft().depth(a.parent)), a.may_grow});
+  }
+}
+
 // Takes over what the drafter proposed. Throws what it threw.
 void draft(std::span<Work* const> asked, Watch* watch) {
   List<Proposal> proposals;
@@ -47,10 +56,14 @@ void draft(std::span<Work* const> asked, Watch* watch) {
     w->draws->propose_for(proposals.back().draft());
   }
   Drafter& drafter = drafter_of(*asked.front());
-  {
+  try {
     const Watched call(watch, {&drafter, "propose", asked.front()->view.id});
     drafter.propose(proposals);
+  } catch (...) {
+    keep_answers(asked, proposals);  // the policy was asked, whatever came of it
+    throw;
   }
+  keep_answers(asked, proposals);
   for (std::size_t k = 0; k < asked.size(); ++k) {
     Work& w = *asked[k];
     const Draft& made = proposals[k].draft();
@@ -89,7 +102,10 @@ void Step::choose_for(std::span<Sequence* const> asked, DraftLength& policy) con
   try {
     const Watched call(watch_, {&policy, "choose", views.front().id});
     const auto budgets = policy.choose(turns);
-    for (std::size_t k = 0; k < asked.size(); ++k) asked[k]->budget = cut(budgets[k], *asked[k]);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      asked[k]->chosen = budgets[k];
+      asked[k]->budget = cut(budgets[k], *asked[k]);
+    }
   } catch (const DeviceError&) {
     throw;
   } catch (const std::exception& cause) {

@@ -61,6 +61,7 @@ void Step::forget(Sequence& sequence) {
   sequence.length_state.reset();
   sequence.memory.clear();
   sequence.budget.reset();
+  sequence.chosen.reset();
   sequence.begun = false;
 }
 

@@ -27,6 +27,7 @@ struct Sequence {
   std::unique_ptr<State> drafter_state, length_state;
   Chain::Path memory;            // sampler memories after every committed token
   std::optional<Budget> budget;  // of its next step: chosen once, however long it waits
+  std::optional<Budget> chosen;  // likewise, as the policy gave it, before it was cut
   std::string fault, refusal;    // of begin and choose: error and bad_draft of the next Progress
 
   bool is_first() const { return tokens.size() == static_cast<std::size_t>(prompt_tokens); }

@@ -44,6 +44,7 @@ void write_root(const hdf5::Object& root, const Header& header) {
   root.attribute("created_utc", utc_now());
   root.attribute("config_sha256", header.config_sha256);
   root.attribute("level", schema::name_of(header.level));
+  root.attribute("reproducible", header.reproducible ? "yes" : "no");
   root.padded_attribute("state", "open", kStateWidth);
   encode(root, "redline-trace");
 }

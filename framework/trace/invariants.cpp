@@ -64,6 +64,13 @@ void require_sound(const StepRecord& step, const Layout& layout) {
   require_at_most(step, "max_depth", step.max_depth, "n_nodes", step.n_nodes);
   require_at_most(step, "accepted_by_rule", step.accepted_by_rule, "drafted", step.drafted);
   require_at_most(step, "emitted", step.emitted, "committed", step.committed);
+  if (step.budget_nodes != StepRecord::kNoBudget) {
+    require_at_most(step, "n_nodes", step.n_nodes, "budget_nodes", step.budget_nodes);
+    require_at_most(step, "max_depth", step.max_depth, "budget_depth", step.budget_depth);
+  }
+  for (const AnswerRecord& answer : step.answers)
+    require_at_most(step, "depth of an answer and one", answer.depth + 1, "budget_depth",
+                    step.budget_depth);
   if (layout.level == Level::COUNTS) return;
   require_nodes(step);
   require_rows(step, step.target_rows, layout);

@@ -194,10 +194,10 @@ const Table<EventRecord>& events() {
 std::span<const Ragged> token_lists() { return kTokenLists; }
 
 std::vector<TableView> tables() {
-  return {view(requests()),    view(batches()),      view(steps()),
-          view(nodes()),       view(decisions()),    view(target_logits()),
-          view(target_full()), view(draft_logits()), view(draft_full()),
-          view(kv()),          view(events())};
+  return {view(requests()),      view(batches()),     view(steps()),
+          view(answers()),       view(nodes()),       view(decisions()),
+          view(target_logits()), view(target_full()), view(draft_logits()),
+          view(draft_full()),    view(kv()),          view(events())};
 }
 
 }  // namespace redline::trace::schema

@@ -29,7 +29,8 @@ hdf5::File create(const std::filesystem::path& path, const Header& header, bool 
 }  // namespace
 
 Store::Tables::Tables(hdf5::File& file, const Layout& layout)
-    : steps(file, schema::steps(), layout),
+    : answers(file, schema::answers(), layout),
+      steps(file, schema::steps(), layout),
       batches(file, schema::batches(), layout),
       kv(file, schema::kv(), layout),
       events(file, schema::events(), layout),
@@ -60,7 +61,8 @@ Store::Store(const std::filesystem::path& path, const Header& header, bool swmr)
 
 void Store::add(const StepRecord& step) {
   Tables& tables = *tables_;
-  schema::StepRow row{step, schema::kNoRow, schema::kNoRow, schema::kNoRow};
+  schema::StepRow row{step, schema::kNoRow, schema::kNoRow, schema::kNoRow, tables.answers.rows()};
+  for (const AnswerRecord& answer : step.answers) tables.answers.add({answer, tables.steps.rows()});
   if (tables.below) {
     Below& below = *tables.below;
     if (step.nodes.size() == step.n_nodes) row.node_start = below.nodes.rows();

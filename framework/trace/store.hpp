@@ -41,10 +41,11 @@ class Store {
       if (full) visit(full->target), visit(full->draft);
       if (below)
         visit(below->nodes), visit(below->decisions), visit(below->target), visit(below->draft);
-      visit(steps), visit(batches), visit(kv), visit(events), visit(requests);
+      visit(answers), visit(steps), visit(batches), visit(kv), visit(events), visit(requests);
     }
     std::optional<Full> full;
     std::optional<Below> below;
+    TableWriter<schema::AnswerRow> answers;
     TableWriter<schema::StepRow> steps;
     TableWriter<BatchRecord> batches;
     TableWriter<KvRecord> kv;

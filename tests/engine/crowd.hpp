@@ -78,10 +78,11 @@ inline std::vector<PluginChoice> rules() {
                                                       : choice(plugin.name));
   return all;
 }
-// One that reads history only. length_goodput does, and a cost table beside it, which differs by
-// the number of threads.
+// One that reads history only, and no trace. length_goodput reads history, and a cost table beside
+// it, which differs by the number of threads.
 inline PluginChoice some_length(Dice& dice) {
-  const std::set<std::string> others{"length_ranges", "length_auto", "length_goodput"};
+  const std::set<std::string> others{"length_ranges", "length_auto", "length_goodput",
+                                     "length_replay"};
   std::vector<PluginChoice> all;
   for (int depth = 1; depth <= 8; ++depth)
     all.push_back(

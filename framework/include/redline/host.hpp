@@ -8,6 +8,7 @@
 #include "redline/model_choice.hpp"
 #include "redline/module.hpp"
 #include "redline/parameters.hpp"
+#include "redline/recorded_budgets.hpp"
 
 namespace redline {
 inline namespace v1 {
@@ -34,6 +35,9 @@ class REDLINE_API Host {  // [before start]
   }
   // What forwards cost here, measured before the first step; empty curves until then.
   const Costs& costs() { return do_costs(); }
+  // What a length policy decided in an earlier run. `trace`: a file, or a cell's folder with all
+  // its attempts. InputError: no trace, or one that holds no budgets.
+  RecordedBudgets recorded_budgets(std::string_view trace) { return do_recorded_budgets(trace); }
   // Another plugin, for cascades, unions and choices.
   template <class T>
   std::unique_ptr<T> open(std::string_view name, std::span<const Setting> settings = {}) {
@@ -45,6 +49,7 @@ class REDLINE_API Host {  // [before start]
   virtual Model& do_open_model(const ModelChoice& choice, std::int32_t degree);
   virtual Model& do_open_module(std::string_view weights, void (*build)(ModuleBuilder&));
   virtual const Costs& do_costs();
+  virtual RecordedBudgets do_recorded_budgets(std::string_view trace);
   virtual std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                           std::span<const Setting> settings);
 };

@@ -40,6 +40,12 @@ class REDLINE_API Proposal {  // [engine thread]
   Node append(Draft::Item item);
   Draws& draws() { return draws_; }
 
+  // What the length policy said, in the order it was asked.
+  struct Asked {
+    Node parent;
+    bool may_grow;
+  };
+  const List<Asked>& asked() const { return asked_; }
   const List<Auxiliary>& auxiliary() const { return auxiliary_; }
 
  private:
@@ -50,6 +56,7 @@ class REDLINE_API Proposal {  // [engine thread]
   Draws& draws_;
   Draft draft_;
   List<Answer> answers_;  // [m+1] the policy's word on each parent, asked once
+  List<Asked> asked_;
   List<Auxiliary> auxiliary_;
 };
 
