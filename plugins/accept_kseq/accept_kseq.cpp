@@ -39,7 +39,7 @@ double inverse_slack(const Row& p, const Row& q, int k) {
 }
 
 struct Group {  // siblings of one row, i.i.d.; another kind of sibling stands alone
-  std::vector<Node> nodes;
+  redline::List<Node> nodes;
   Node next;  // the sibling after them, or kNone
 };
 

@@ -51,10 +51,10 @@ class Remains {
     double weight = 1;  // of the parent, when it was tested
   };
   const redline::Draft& draft_;
-  std::vector<Row> left_;         // [m+1] what is still owed at u, but for refused_[u]
-  std::vector<Refused> refused_;  // [m+1] the latest at u, until settled
-  std::vector<double> weight_;    // [m+1] how much of reaching u the target backs
-  std::vector<Node> first_;       // [m+1] the first child not yet refused
+  redline::List<Row> left_;         // [m+1] what is still owed at u, but for refused_[u]
+  redline::List<Refused> refused_;  // [m+1] the latest at u, until settled
+  redline::List<double> weight_;    // [m+1] how much of reaching u the target backs
+  redline::List<Node> first_;       // [m+1] the first child not yet refused
   Node at_;
 };
 

@@ -20,11 +20,19 @@ struct Mode {
   const char* name;
   PluginChoice draft, accept;
   const char* temperature;
+  const char* top_p = "1";
 };
 
 PluginChoice draft_model(const std::string& method) {
   const auto model = tests::small_model(files::TensorType::Q4_0, kContext);
   return {"draft_model", {{"model", model, "test"}, {"method", method, "test"}}};
+}
+
+PluginChoice draft_tree(const std::string& method) {
+  PluginChoice choice = draft_model(method);
+  choice.name = "draft_tree";
+  choice.arguments.push_back({"shape", "2;2,1", "test"});
+  return choice;
 }
 
 const plugin::Registry& registry() {
@@ -37,7 +45,8 @@ engine::Settings settings_of(const Mode& mode) {
   s.target = tests::small_model(files::TensorType::Q8_0, kContext);
   s.draft = mode.draft;
   s.accept = mode.accept;
-  s.sampler = {{"sample_temperature", {{"t", mode.temperature, "test"}}}};
+  s.sampler = {{"sample_temperature", {{"t", mode.temperature, "test"}}},
+               {"sample_top_p", {{"p", mode.top_p, "test"}}}};
   s.threads = 2;
   s.max_num_seqs = kSequences;
   s.max_model_len = kContext;
@@ -86,7 +95,10 @@ TEST_CASE("a warm step allocates nothing in the engine's thread and its workers"
       Mode{"plain, sampled", {"draft_none", {}}, {"accept_match", {}}, "0.8"},
       Mode{"drafted, greedy", draft_model("greedy"), {"accept_match", {}}, "0"},
       Mode{"drafted and sampled, match", draft_model("sample"), {"accept_match", {}}, "0.8"},
-      Mode{"drafted and sampled, ratio", draft_model("sample"), {"accept_ratio", {}}, "0.8"});
+      Mode{"drafted and sampled, ratio", draft_model("sample"), {"accept_ratio", {}}, "0.8"},
+      Mode{"drafted and sampled, top-p", draft_model("sample"), {"accept_ratio", {}}, "1", "0.9"},
+      Mode{"trees, sampled", draft_tree("iid"), {"accept_kseq", {}}, "0.8"},
+      Mode{"trees, without replacement", draft_tree("new"), {"accept_traversal", {}}, "0.8"});
   INFO(mode.name);
   engine::Engine engine(settings_of(mode), registry(), [](const std::string&) {});
   Traced traced(engine);
