@@ -64,6 +64,23 @@ TEST_CASE("Each rule is broken by its own breach") {
   expect_broken(check_after([](S& s) { s.request_key = 1; }), "sum of emitted = n_output");
 }
 
+TEST_CASE("A draft beyond its budget, and an answer below it, are told") {
+  using S = StepRecord;
+  CHECK(check_after([](S& s) {
+          s.budget_nodes = s.n_nodes, s.budget_depth = s.max_depth;
+          s.answers = {{0, true}, {1, false}};
+        }).violation_count == 0);
+  expect_broken(check_after([](S& s) { s.budget_nodes = 1, s.budget_depth = 9; }),
+                "n_nodes <= budget_nodes");
+  expect_broken(check_after([](S& s) { s.budget_nodes = 9, s.budget_depth = 0; }),
+                "max_depth <= budget_depth");
+  expect_broken(check_after([](S& s) {
+                  s.budget_nodes = 9, s.budget_depth = 4;
+                  s.answers = {{4, true}};
+                }),
+                "depth of an answer < budget_depth");
+}
+
 TEST_CASE("Many breaches are counted and a few are told") {
   const CheckResult result = check_after([](StepRecord& s) {
     for (NodeRecord& node : s.nodes) node.alpha = node.accept_prob = 7;
