@@ -87,16 +87,16 @@ std::unique_ptr<Drafter> Cell::drafter(const plugin::Registry& registry, const C
 
 // Budgets that differ by request and step, with an answer for every row that a draft may ask about.
 RecordedBudgets Cell::invented_budgets() {
-  constexpr std::uint64_t kRequests = 64;
-  constexpr std::uint32_t kSteps = 256;
-  constexpr int kDepths = 4, kSiblings = 16;
+  constexpr std::uint64_t kRequests = 32;
+  constexpr std::uint32_t kSteps = 64;
+  constexpr int kDepths = 4, kAskedDepths = 8, kSiblings = 16;  // a check may ask below a budget
   RecordedBudgets made;
   for (std::uint64_t key = 0; key < kRequests; ++key)
     for (std::uint32_t step = 0; step < kSteps; ++step) {
       const int depth = static_cast<int>((key + step) % (kDepths + 1));
       RecordedStep& here = made[key][step];
       here.budget = {depth * kSiblings, depth};
-      for (int at = 0; at < depth; ++at)
+      for (int at = 0; at < kAskedDepths; ++at)
         for (int sibling = 0; sibling < kSiblings; ++sibling)
           here.answers.push_back({at, (key + step + sibling) % 3 != 0});
     }
