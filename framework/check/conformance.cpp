@@ -22,6 +22,15 @@ std::string introduce(const Subject& s) {
   }
 }
 
+// An odometer over outcomes and a comparison of texts need runs that can be made again.
+void leave_out_repeats(std::vector<Check>& checks) {
+  constexpr std::string_view kRepeating[] = {"stop in the draft", "isolation", "cold and warm",
+                                             "law", "law at the edges"};
+  for (Check& check : checks)
+    if (std::ranges::find(kRepeating, check.name) != std::end(kRepeating))
+      check.run = [] { return std::string("reads the clock: not compared"); };
+}
+
 std::vector<Check> checks_of(const Subject& s, Effort effort) {
   std::vector<Check> all = contract_checks(s);
   const auto add = [&all](std::vector<Check> more) {
@@ -33,6 +42,7 @@ std::vector<Check> checks_of(const Subject& s, Effort effort) {
   if (s.listing().kind == Kind::LENGTH) add(length_checks(s));
   add(law_checks(s, effort));
   add(cost_checks(s));
+  if (s.reads() == Reads::CLOCK) leave_out_repeats(all);
   return all;
 }
 
