@@ -64,6 +64,7 @@ Value data_value(const std::vector<DataSetChoice>& data) {
     item.put("offset", Value::of(d.offset));
     item.put("limit", d.limit ? Value::of(d.limit) : Value{});
     item.put("sha256", Value::of(d.sha256));
+    if (!d.score.empty()) item.put("score", Value::of(d.score));
     list.items.push_back(std::move(item));
   }
   return list;

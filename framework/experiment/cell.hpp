@@ -19,6 +19,7 @@ struct DataSetChoice {
   std::string name;                    // the file's stem; part of every request's key
   std::int64_t offset = 0, limit = 0;  // of items; limit 0: all
   std::string sha256;                  // of the file, "" until frozen
+  std::string score = {};              // how outputs are judged by their reference; "": not
 };
 
 struct Generate {

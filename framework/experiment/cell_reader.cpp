@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "experiment/cell.hpp"
+#include "experiment/score.hpp"
 #include "redline/kernels/isa.hpp"
 #include "redline/kernels/kv_page.hpp"
 
@@ -185,13 +186,18 @@ DataSetChoice read_data_set(const Value& value, const fs::path& folder) {
   if (value.type == Value::Type::SCALAR) {
     choice.path = resolved(value, folder);
   } else {
-    value.only({"path", "name", "offset", "limit", "sha256"}, "dataset");
+    value.only({"path", "name", "offset", "limit", "sha256", "score"}, "dataset");
     choice.path = resolved(value.at("path"), folder);
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     if (const Value* v = value.find("offset")) choice.offset = v->integer(0, kMost);
     if (const Value* v = value.find("limit"); v && v->exists()) choice.limit = v->integer(1, kMost);
     if (const Value* v = value.find("sha256")) choice.sha256 = v->text();
     if (const Value* v = value.find("name")) choice.name = v->text();
+    if (const Value* v = value.find("score")) {
+      choice.score = v->text();
+      if (choice.score != kScoreJsonFields)
+        v->refuse("must be json_fields, not '" + v->text() + "'");
+    }
   }
   if (choice.name.empty()) choice.name = choice.path.stem().string();
   return choice;

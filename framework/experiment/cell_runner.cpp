@@ -71,11 +71,12 @@ class CellRun {
   }
 
   int go() {
-    trace::Writer trace(folder_ / trace::trace_file_name(attempt_), header(),
-                        {.warn = [](const std::string& line) { logging::warn(line); }});
-    mark_resumption(trace);
+    trace::Writer writer(folder_ / trace::trace_file_name(attempt_), header(),
+                         {.warn = [](const std::string& line) { logging::warn(line); }});
+    mark_resumption(writer);
+    StepTally trace(writer, engine_.costs());
     const bool whole = warm_up(trace) && run_items(trace);
-    trace.close();
+    writer.close();
     if (!whole) {
       say(cell_.name + ": interrupted; the finished requests are kept, --resume goes on");
       return kInterrupted;
@@ -147,22 +148,22 @@ class CellRun {
     return std::ranges::count_if(done_, [](const Finished& f) { return !f.is_warmup; });
   }
 
-  bool warm_up(trace::Sink& trace) {
+  bool warm_up(StepTally& trace) {
     for (std::int32_t i = 0; i < cell_.generate.warmup; ++i) {
       const std::size_t at = static_cast<std::size_t>(i) % items_.size();
-      submit(items_[at], warmup_of(items_[at], requests_[at], attempt_, i), nullptr);
+      submit(items_[at], warmup_of(items_[at], requests_[at], attempt_, i), trace, nullptr);
       if (!drain_to(0, trace)) return false;
     }
     return true;
   }
 
   // As many requests are under way as the engine runs at once: one ends, the next begins.
-  bool run_items(trace::Sink& trace) {
+  bool run_items(StepTally& trace) {
     Progress progress(cell_.name, static_cast<std::int64_t>(items_.size()), num_done());
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (finished_keys_.contains(requests_[i].key)) continue;
       if (!drain_to(cell_.engine.max_num_seqs - 1, trace)) return false;
-      submit(items_[i], requests_[i], &progress);
+      submit(items_[i], requests_[i], trace, &progress);
     }
     return drain_to(0, trace);
   }
@@ -174,7 +175,8 @@ class CellRun {
     return !interrupted_;
   }
 
-  void submit(const Item& item, const engine::Request& request, Progress* progress) {
+  void submit(const Item& item, const engine::Request& request, StepTally& trace,
+              Progress* progress) {
     ++under_way_;
     engine_.submit(request, {.on_tokens =
                                  [progress](std::span<const Token> tokens) {
@@ -183,19 +185,20 @@ class CellRun {
                                  },
                              .cancelled = [this] { return stop_.asked(); },
                              .on_end =
-                                 [this, &item, request, progress](engine::Result result) {
-                                   take(item, request, std::move(result), progress);
+                                 [this, &item, request, &trace, progress](engine::Result result) {
+                                   take(item, request, std::move(result), trace.take(request.key),
+                                        progress);
                                  }});
   }
 
   void take(const Item& item, const engine::Request& request, engine::Result result,
-            Progress* progress) {
+            const Tally& tally, Progress* progress) {
     --under_way_;
     if (result.finish == trace::FinishReason::CANCELLED) {
       interrupted_ = true;
       return;
     }
-    Finished finished = finished_of(item, request, std::move(result), attempt_);
+    Finished finished = finished_of(item, request, std::move(result), tally, attempt_);
     if (finished.failed())
       say(cell_.name + ": " + item.data_set + "/" + item.id + " failed: " + finished.error);
     log_.append(finished);

@@ -50,6 +50,9 @@ Item read_item(const Value& row) {
   if (messages) item.messages = read_messages(*messages);
   if (prompt) item.prompt = prompt->text();
   if (prompt && item.prompt.empty()) row.refuse("has an empty prompt");
+  if (const Value* reference = row.find("reference");
+      reference && reference->type == Value::Type::MAP && !reference->fields.empty())
+    item.reference = config::to_json(*reference);
   return item;
 }
 
@@ -68,6 +71,12 @@ std::vector<Item> load_data_set(const DataSetChoice& choice) {
     const std::string where = file + ":" + std::to_string(number);
     Item item = read_item(config::parse_json(line, where));
     item.data_set = choice.name;
+    if (choice.score.empty()) item.reference.clear();
+    if (!choice.score.empty() && item.reference.empty())
+      throw InputError(where +
+                       ": has no 'reference', an object with the fields that the data set's "
+                       "'score: " +
+                       choice.score + "' compares");
     const auto [first, fresh] = seen.emplace(item.question, where);
     if (!fresh)
       throw InputError(where + ": the id '" + item.id + "' stands already at " + first->second);

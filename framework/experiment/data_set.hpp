@@ -15,6 +15,7 @@ struct Item {
   std::uint64_t question = 0;                 // the id as a number, or a hash of its text
   std::vector<text::Message> messages;        // empty: `prompt` is given to the model as it is
   std::string prompt;
+  std::string reference;  // the JSON object the answer is scored by; "": none
 };
 
 // Every line is read and checked, then offset and limit are applied. InputError with file:line:

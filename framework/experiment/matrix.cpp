@@ -110,7 +110,7 @@ bool reaches(const Sweep& sweep, const Draft& draft, const Value& laid) {
 Value laid_over(const Source& source, const Draft& draft) {
   Value cell = Value::map();
   for (const auto& [key, value] : source.root.fields)
-    if (key != "matrix" && key != "seeds" && key != "redline" && key != "name")
+    if (key != "matrix" && key != "seeds" && key != "redline" && key != "name" && key != "compare")
       cell.put(key, value);
   cell.where = source.root.where;
   lay_over(cell, draft.own);

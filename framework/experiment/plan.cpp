@@ -75,6 +75,8 @@ Plan make_plan(const Source& source, const std::vector<std::string>& sweeps,
   }
   plan.cells = with_baselines(std::move(plan.cells), effective);
   note_equals(plan);
+  if (const Value* compare = source.root.find("compare"))
+    plan.compare = read_pairs(*compare, plan.cells);
   return plan;
 }
 
@@ -88,6 +90,7 @@ Value to_value(const Plan& plan) {
   }
   for (const std::string& note : plan.notes) notes.items.push_back(Value::of(note));
   root.put("redline", Value::of(1)).put("name", Value::of(plan.name));
+  if (!plan.compare.empty()) root.put("compare", to_value(plan.compare));
   return root.put("notes", std::move(notes)).put("cells", std::move(cells));
 }
 
@@ -107,6 +110,7 @@ Plan read_plan(const std::filesystem::path& resolved_json) {
                        entry.at("folder").text() +
                        ": it was edited, or another version of redline froze it; start a new run");
   }
+  if (const Value* compare = root.find("compare")) plan.compare = read_pairs(*compare, plan.cells);
   return plan;
 }
 

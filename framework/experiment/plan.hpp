@@ -8,6 +8,7 @@
 
 #include "config/value.hpp"
 #include "experiment/cell.hpp"
+#include "experiment/pairs.hpp"
 #include "experiment/source.hpp"
 
 namespace redline::experiment {
@@ -15,6 +16,7 @@ namespace redline::experiment {
 struct Plan {
   std::string name;
   std::vector<Cell> cells;         // a baseline stands before the cells measured against it
+  std::vector<Pair> compare;       // which of them the report holds against each other
   std::vector<std::string> notes;  // what the user should know before it runs
 };
 

@@ -62,18 +62,19 @@ std::string percent(std::optional<double> share) {
   return share ? shown(*share * 100, 1) + " %" : "-";
 }
 
-const std::vector<std::string>& columns() {
-  static const std::vector<std::string> names{
+std::vector<std::string> columns(bool with_score) {
+  std::vector<std::string> names{
       "cell", "tokens/s", "speed-up", "accept length", "accept rate", "TTFT ms",  "token ms mean",
       "p50",  "p95",      "draft",    "target",        "verify",      "identical"};
+  if (with_score) names.emplace_back("score");
   return names;
 }
 
-std::vector<std::string> cells_of(const ReportRow& row, bool with_run) {
+std::vector<std::string> cells_of(const ReportRow& row, bool with_run, bool with_score) {
   std::vector<std::string> out{with_run ? row.run + "/" + row.cell : row.cell};
   if (row.state != CellState::DONE) {
     out.push_back(row.state == CellState::FAILED ? "FAILED" : "not done");
-    out.resize(columns().size(), "");
+    out.resize(columns(with_score).size(), "");
     return out;
   }
   const Value& s = row.summary;
@@ -89,13 +90,16 @@ std::vector<std::string> cells_of(const ReportRow& row, bool with_run) {
   out.push_back(row.outputs ? std::to_string(row.outputs->same) + "/" +
                                   std::to_string(row.outputs->compared)
                             : "-");
+  if (with_score) out.push_back(shown(number(s, "mean_score"), 3));
   return out;
 }
 
 Table table_of(const std::vector<ReportRow>& rows) {
-  Table table(columns());
+  const bool scored =
+      std::ranges::any_of(rows, [](const auto& r) { return r.summary.find("mean_score"); });
+  Table table(columns(scored));
   const bool many = std::ranges::any_of(rows, [&](const auto& r) { return r.run != rows[0].run; });
-  for (const ReportRow& row : rows) table.add(cells_of(row, many));
+  for (const ReportRow& row : rows) table.add(cells_of(row, many, scored));
   return table;
 }
 
@@ -116,10 +120,51 @@ Value outputs_value(const Comparison& outputs) {
   return value.put("divergences", std::move(list));
 }
 
+BySeed finished_in(const RunFolder& run, const std::vector<const Cell*>& pool) {
+  BySeed finished;
+  for (const Cell* cell : pool)
+    finished.emplace(cell->seed, read_requests(run.of(*cell) / "requests.jsonl"));
+  return finished;
+}
+
+bool knows_cost(const std::vector<PairedRow>& rows) {
+  return rows.empty() || std::ranges::any_of(rows, [](const PairedRow& row) {
+           return row.measure == kByCostTable;
+         });
+}
+
 }  // namespace
 
-Report::Report(std::span<const fs::path> runs) {
-  for (const fs::path& root : runs) add(RunFolder::open(root));
+Report::Report(std::span<const fs::path> runs, std::span<const std::string> compare) {
+  for (const fs::path& root : runs) {
+    const RunFolder run = RunFolder::open(root);
+    add(run);
+    pair_up(run, compare);
+    foretell(run);
+  }
+  judge(paired_);
+  judge(foretold_);
+}
+
+void Report::pair_up(const RunFolder& run, std::span<const std::string> compare) {
+  const std::vector<Cell>& cells = run.plan().cells;
+  std::vector<Pair> pairs = run.plan().compare;
+  for (const std::string& text : compare) pairs.push_back(parse_pair(text, cells));
+  for (const Pair& pair : pairs)
+    for (PairedRow& row : paired_rows(pair, finished_in(run, pool_of(cells, pair.of)),
+                                      finished_in(run, pool_of(cells, pair.to))))
+      paired_.push_back(std::move(row));
+}
+
+void Report::foretell(const RunFolder& run) {
+  std::vector<std::string> names;
+  for (const Cell& cell : run.plan().cells) {
+    const std::string name = pool_name(cell);
+    if (std::ranges::find(names, name) != names.end()) continue;
+    names.push_back(name);
+    for (ForetoldRow& row : foretold_rows(name, finished_in(run, pool_of(run.plan().cells, name))))
+      foretold_.push_back(std::move(row));
+  }
 }
 
 void Report::add(const RunFolder& run) {
@@ -162,17 +207,25 @@ std::vector<std::string> Report::remarks() const {
       for (const Divergence& d : row.outputs->divergences)
         lines.push_back(row.cell + ": " + told(d));
   }
+  if (!knows_cost(paired_))
+    lines.emplace_back(
+        "no speed by counts: these runs hold no cost table (`redline bench forward --store` keeps "
+        "one, and a run measures what is not kept)");
   return lines;
 }
 
 std::string Report::text() const {
   std::string out = table_of(rows_).text();
+  if (!paired_.empty()) out += '\n' + table_of(paired_).text();
+  if (!foretold_.empty()) out += '\n' + table_of(foretold_).text();
   for (const std::string& line : remarks()) out.append(line) += '\n';
   return out;
 }
 
 std::string Report::markdown() const {
   std::string out = table_of(rows_).markdown();
+  if (!paired_.empty()) out += '\n' + table_of(paired_).markdown();
+  if (!foretold_.empty()) out += '\n' + table_of(foretold_).markdown();
   for (const std::string& line : remarks()) out.append("\n").append(line) += '\n';
   return out;
 }
@@ -190,7 +243,11 @@ Value Report::json() const {
     entry.put("outputs", row.outputs ? outputs_value(*row.outputs) : Value{});
     list.items.push_back(entry.put("summary", row.summary));
   }
-  return list;
+  Value paired = Value::list_of({}), foretold = Value::list_of({});
+  for (const PairedRow& row : paired_) paired.items.push_back(to_value(row));
+  for (const ForetoldRow& row : foretold_) foretold.items.push_back(to_value(row));
+  Value root = Value::map().put("cells", std::move(list));
+  return root.put("compared", std::move(paired)).put("foretold", std::move(foretold));
 }
 
 }  // namespace redline::experiment

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiment/identical.hpp"
+#include "experiment/paired.hpp"
 #include "experiment/run_folder.hpp"
 
 namespace redline::experiment {
@@ -25,9 +26,14 @@ struct ReportRow {
 
 class Report {
  public:
-  explicit Report(std::span<const std::filesystem::path> runs);  // InputError: one holds no run
+  // `compare`: pairs "of:to" beside those of the runs' configs. InputError: a folder holds no run,
+  // or has not these cells.
+  explicit Report(std::span<const std::filesystem::path> runs,
+                  std::span<const std::string> compare = {});
 
   const std::vector<ReportRow>& rows() const { return rows_; }
+  const std::vector<PairedRow>& paired() const { return paired_; }
+  const std::vector<ForetoldRow>& foretold() const { return foretold_; }
   bool clean() const;  // every cell done, no request failed, every owed output equal
   std::string text() const;
   std::string markdown() const;
@@ -35,8 +41,12 @@ class Report {
 
  private:
   void add(const RunFolder& run);
+  void pair_up(const RunFolder& run, std::span<const std::string> compare);
+  void foretell(const RunFolder& run);
   std::vector<std::string> remarks() const;
   std::vector<ReportRow> rows_;
+  std::vector<PairedRow> paired_;
+  std::vector<ForetoldRow> foretold_;
 };
 
 }  // namespace redline::experiment

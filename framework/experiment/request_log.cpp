@@ -13,6 +13,8 @@
 #include <limits>
 #include <thread>
 
+#include "experiment/score.hpp"
+
 namespace redline::experiment {
 namespace {
 
@@ -64,6 +66,17 @@ engine::Counts read_counts(const Value& map) {
           map.at("steps").natural(),     map.at("drafting_steps").natural()};
 }
 
+Value tally_value(const Tally& t) {
+  Value map = Value::map();
+  map.put("steps", Value::of(t.foretold_steps)).put("kept", Value::of(t.kept));
+  return map.put("expected", Value::of(t.foretold)).put("cost_ns", Value::of(t.cost_ns));
+}
+
+Tally read_tally(const Value& map) {
+  return {map.at("steps").natural(), map.at("kept").natural(), map.at("expected").number(0, 1e300),
+          map.at("cost_ns").number(0, 1e300)};
+}
+
 Value times_value(const std::vector<engine::StepTime>& times) {
   Value list = Value::list_of({});
   for (const engine::StepTime& t : times)
@@ -80,7 +93,7 @@ void repair_tail(const std::filesystem::path& file, std::uintmax_t whole_bytes) 
 }  // namespace
 
 Finished finished_of(const Item& item, const engine::Request& request, engine::Result result,
-                     std::int32_t attempt) {
+                     const Tally& tally, std::int32_t attempt) {
   Finished f;
   f.key = request.key;
   f.data_set = item.data_set, f.id = item.id, f.category = item.category;
@@ -92,6 +105,8 @@ Finished finished_of(const Item& item, const engine::Request& request, engine::R
   f.finish = kFinish.at(static_cast<std::size_t>(result.finish));
   f.error = std::move(result.error);
   f.text = std::move(result.text);
+  if (!item.reference.empty()) f.score = score_json_fields(item.reference, f.text);
+  f.tally = tally;
   f.tokens = std::move(result.tokens);
   f.margins = std::move(result.margins);
   f.counts = result.counts;
@@ -119,6 +134,8 @@ std::string to_line(const Finished& f) {
   line.put("start_ns", Value::of(f.start_ns)).put("times_ns", times_value(f.times));
   line.put("draft_ns", Value::of(f.draft_ns)).put("target_ns", Value::of(f.target_ns));
   line.put("verify_ns", Value::of(f.verify_ns)).put("sample_ns", Value::of(f.sample_ns));
+  line.put("tally", tally_value(f.tally));
+  line.put("score", f.score ? Value::of(*f.score) : Value{});
   return config::to_json(line.put("kv_ns", Value::of(f.kv_ns)));
 }
 
@@ -149,6 +166,9 @@ Finished read_line(const Value& line) {
   f.verify_ns = line.at("verify_ns").integer(0, kMost);
   f.sample_ns = line.at("sample_ns").integer(0, kMost);
   f.kv_ns = line.at("kv_ns").integer(0, kMost);
+  if (const Value* tally = line.find("tally")) f.tally = read_tally(*tally);
+  if (const Value* score = line.find("score"); score && score->exists())
+    f.score = score->number(0, 1);
   if (f.drafted_per_step.size() != f.accepted_per_step.size())
     line.refuse("must count drafted and accepted of the same steps");
   return f;

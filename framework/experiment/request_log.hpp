@@ -3,11 +3,13 @@
 // done and never run again; the summary and the report are computed from it alone.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/request.hpp"
 #include "experiment/data_set.hpp"
+#include "experiment/step_tally.hpp"
 
 namespace redline::experiment {
 
@@ -27,11 +29,13 @@ struct Finished {
   std::int64_t start_ns = 0;            // on the clock of its attempt
   std::vector<engine::StepTime> times;  // end_ns since the request's start
   std::int64_t draft_ns = 0, target_ns = 0, verify_ns = 0, sample_ns = 0, kv_ns = 0;
+  Tally tally;
+  std::optional<double> score;  // of its data set's references, where they are compared
   bool failed() const { return finish == "error" || finish == "cancelled"; }
 };
 
 Finished finished_of(const Item& item, const engine::Request& request, engine::Result result,
-                     std::int32_t attempt);
+                     const Tally& tally, std::int32_t attempt);
 std::string to_line(const Finished& finished);  // JSON, no line break
 Finished read_line(const config::Value& line);
 

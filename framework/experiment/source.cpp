@@ -102,9 +102,10 @@ Source read_source(const std::filesystem::path& file, const std::vector<std::str
   name_plugins(source.root);
   source.root.where = file.filename().string();
   refuse_renamed(source.root);
-  source.root.only({"redline", "name", "model", "draft", "accept", "sampler", "length", "engine",
-                    "dataset", "generate", "seeds", "matrix", "trace", "parallel", "plugin_path"},
-                   "");
+  source.root.only(
+      {"redline", "name", "model", "draft", "accept", "sampler", "length", "engine", "dataset",
+       "generate", "seeds", "matrix", "trace", "parallel", "plugin_path", "compare"},
+      "");
   const Value* version = source.root.find("redline");
   if (version == nullptr)
     source.root.refuse("lacks 'redline: 1', the version of the config's schema");

@@ -143,6 +143,14 @@ void put_vllm_spec(Value& summary, const Acceptance& a) {
   summary.put("spec_decode_per_position_acceptance_rates", list_of(a.acceptance_at_pos));
 }
 
+// Nothing where no answer is scored.
+std::vector<double> scores_of(std::span<const Finished> requests) {
+  std::vector<double> scores;
+  for (const Finished& r : requests)
+    if (r.score) scores.push_back(*r.score);
+  return scores;
+}
+
 }  // namespace
 
 Value summary_of(std::span<const Finished> requests) {
@@ -179,6 +187,8 @@ Value summary_of(std::span<const Finished> requests) {
   put_lengths(spec, a);
   put_latency(spec, "token_latency_ms", latencies.token);
   put_shares(spec, good);
+  if (const std::vector<double> scores = scores_of(good); !scores.empty())
+    summary.put("mean_score", Value::of(mean(scores)));
   return summary.put("spec", std::move(spec));
 }
 

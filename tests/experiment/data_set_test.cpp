@@ -75,3 +75,16 @@ TEST_CASE("No item is taken twice over all sets") {
   other.name = "e";
   CHECK(load_items({choice, other}).size() == 6);
 }
+
+TEST_CASE("References are kept where they are compared, and missed where one lacks") {
+  const Scratch scratch;
+  scratch.write("d.jsonl",
+                "{\"id\":1,\"prompt\":\"x\",\"reference\":{\"a\":1}}\n"
+                "{\"id\":2,\"prompt\":\"y\"}\n");
+  DataSetChoice choice{scratch / "d.jsonl", "d", 0, 1, ""};
+  CHECK(load_data_set(choice).at(0).reference.empty());
+  choice.score = "json_fields";
+  CHECK_THROWS_WITH(load_data_set(choice), Contains("d.jsonl:2") && Contains("no 'reference'"));
+  scratch.write("d.jsonl", "{\"id\":1,\"prompt\":\"x\",\"reference\":{\"a\":1}}\n");
+  CHECK(load_data_set(choice).at(0).reference == "{\"a\":1}");
+}

@@ -65,7 +65,7 @@ TEST_CASE("A speed-up is the ratio of throughputs, and equal outputs are counted
   CHECK(report.clean());
   CHECK_THAT(report.text(), Contains("2.00") && Contains("2/2"));
   CHECK_THAT(report.markdown(), Contains("| n |") && Contains("|---:|"));
-  CHECK(report.json().items[1].find("speedup")->number(0, 9) == Approx(2));
+  CHECK(report.json().at("cells").items[1].find("speedup")->number(0, 9) == Approx(2));
 }
 
 TEST_CASE("A divergence names the request, the token and both logit gaps") {

@@ -83,7 +83,7 @@ def test_a_run_leaves_what_it_should(smoke):
 
 def test_greedy_cells_equal_the_baseline_and_a_perfect_draft_is_accepted(smoke):
     run, _ = smoke
-    report = {row["cell"]: row for row in json.loads((run / "report.json").read_text())}
+    report = {row["cell"]: row for row in json.loads((run / "report.json").read_text())["cells"]}
     for name in ("ngram", "self"):
         assert report[name]["outputs"]["identical"] == report[name]["outputs"]["compared"] == 3
         assert report[name]["speedup"] > 0
@@ -109,12 +109,45 @@ def test_the_trace_holds_the_same_requests(smoke):
         assert {r["key"]: r["tokens"] for r in lines(cell / "requests.jsonl")} == traced(cell)
 
 
+def test_strategies_are_compared_over_the_same_requests_and_foretold_agrees(tmp_path):
+    config = tmp_path / "pair.yaml"
+    config.write_text(f"""redline: 1
+name: pair
+model: {{target: {MODEL}}}
+sampler: {{name: standard, temperature: 0.8}}
+length: {{name: length_fixed, max_depth: 2}}
+engine: {{max_model_len: 512}}
+dataset: [{{path: {SOURCE}/datasets/finance_json.jsonl, limit: 2, score: json_fields}}]
+generate: {{max_tokens: 12}}
+seeds: [1, 2]
+matrix:
+  plain: {{}}
+  self: {{draft: {{name: draft_model, model: {MODEL}}}, accept: accept_ratio}}
+compare: [{{of: self, to: plain}}]
+""")
+    redline("run", config, "--out", "run", cwd=tmp_path, check=0)
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    rows = {row["measure"]: row for row in report["compared"]}
+    assert rows["score"]["requests"] == 4 and not rows["score"]["real"]
+    assert "tokens/s by cost table" in rows and "accept length" not in rows  # a plain cell has none
+    [foretold] = report["foretold"]
+    assert foretold["cell"] == "self" and foretold["agrees"]
+    for cell in cells(tmp_path / "run").values():
+        for line in lines(cell / "requests.jsonl"):
+            assert 0 <= line["score"] <= 1 and line["tally"]["cost_ns"] > 0
+    for form in ("--json", "--markdown"):
+        assert "by cost table" in redline("report", "run", form, cwd=tmp_path, check=0).stdout
+    config.write_text(config.read_text().replace("to: plain", "to: plian"))
+    wrong = redline("run", config, "--out", "wrong", cwd=tmp_path, check=2).stderr
+    assert "pair.yaml:13" in wrong and "did you mean 'plain'" in wrong
+
+
 def test_the_summary_is_recomputed_from_the_trace(smoke):
     import redline_trace  # tools/analysis, on PYTHONPATH
 
     for cell in cells(smoke[0]).values():
         summary, figures = json.loads((cell / "summary.json").read_text()), redline_trace.recompute(cell)
-        known = {"cell", "baseline", "attempts", "downgraded", "memory_bytes", "identity"}
+        known = {"cell", "baseline", "attempts", "downgraded", "reproducible", "memory_bytes", "identity"}
         assert set(summary) - known == set(figures) and set(summary["spec"]) == set(figures["spec"])
         compare(summary, figures)
 

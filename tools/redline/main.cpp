@@ -272,6 +272,8 @@ void add_report(CLI::App& app, int& code) {
   command->add_option("folders", options->folders, "run folders")->required();
   auto* json = command->add_flag("--json", options->json, "one JSON list, an object a cell");
   command->add_flag("--markdown", options->markdown, "a Markdown table")->excludes(json);
+  command->add_option("--compare", options->compare, "CELL:CELL over the same requests; repeatable")
+      ->allow_extra_args(false);
   command->callback([options, &code] { code = redline::tool::report(*options); });
 }
 

@@ -10,7 +10,7 @@ namespace redline::tool {
 
 int report(const ReportOptions& options) {
   const std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
-  const experiment::Report report(folders);
+  const experiment::Report report(folders, options.compare);
   std::string out = report.text();
   if (options.markdown) out = report.markdown();
   if (options.json) out = config::to_pretty_json(report.json());

@@ -7,7 +7,7 @@
 namespace redline::tool {
 
 struct ReportOptions {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders, compare;
   bool json = false, markdown = false;
 };
 int report(const ReportOptions& options);
