@@ -37,6 +37,9 @@ Chain::Chain(std::vector<std::unique_ptr<Sampler>> links, const kernels::Ops& op
     : links_(std::move(links)), ops_(ops), watch_(watch) {
   std::stable_sort(links_.begin(), links_.end(),
                    [](const auto& a, const auto& b) { return a->slot() < b->slot(); });
+  runs_on_any_thread_ = std::ranges::all_of(links_, [](const auto& link) {
+    return dynamic_cast<const AnyThread*>(link.get()) != nullptr;
+  });
 }
 
 Chain::Path Chain::begin(const redline::Sequence& sequence) const {
@@ -64,24 +67,31 @@ Chain::Path Chain::fork(const Path& from, Token token) const {
 }
 
 Row Chain::apply(const Path& path, std::span<const float> logits) const {
-  check(logits);
-  work_.resize(logits.size());
-  return edit(path, Logits(logits, std::span(work_)));
+  List<float> work(logits.size());
+  return apply(path, {logits}, work);
 }
 
-Row Chain::apply(const Path& path, std::span<const float> logits, std::span<const Token> tokens,
-                 std::int32_t vocab) const {
-  check(logits);
-  work_.resize(static_cast<std::size_t>(vocab));
-  for (std::size_t i = 0; i < tokens.size(); ++i) work_[tokens[i]] = logits[i];
-  return edit(path, Logits(std::span(work_), {tokens.begin(), tokens.end()}));
+Row Chain::apply(const Path& path, const RawRow& raw, std::span<float> work) const {
+  Logits row = open(raw, work);
+  edit(path, row);
+  return close(row);
 }
 
-Row Chain::edit(const Path& path, Logits row) const {
+Logits Chain::open(const RawRow& raw, std::span<float> work) {
+  check(raw.logits);
+  if (raw.tokens.empty()) return {raw.logits, work};
+  for (std::size_t i = 0; i < raw.tokens.size(); ++i) work[raw.tokens[i]] = raw.logits[i];
+  return {work, {raw.tokens.begin(), raw.tokens.end()}};
+}
+
+void Chain::edit(const Path& path, Logits& row) const {
   for (std::size_t k = 0; k < links_.size(); ++k) {
     const Watched call(watch_, {links_[k].get(), "apply"});
     links_[k]->apply(*path[k], row);
   }
+}
+
+Row Chain::close(const Logits& row) const {
   if (row.single() || !row.kept().empty()) return row.row();
   const std::span<const float> logits = row.read();
   return Row::dense(row.vocab(), [&](std::span<float> p) {

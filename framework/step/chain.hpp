@@ -19,6 +19,15 @@ class BadRow : public Error {
   using Error::Error;
 };
 
+// Logits as a model gave them.
+struct RawRow {
+  std::span<const float> logits;
+  std::span<const Token> tokens = {};  // not empty: logits are of these alone, rising ids; no other
+                                       // token can come, and no work is done for them
+  std::int32_t of = 0;                 // then: of so many tokens
+  std::size_t vocab() const { return tokens.empty() ? logits.size() : of; }
+};
+
 class Chain {
  public:
   // One memory a link: what the links know of a text. Forked along a draft, so that penalties and
@@ -34,17 +43,18 @@ class Chain {
 
   // The row that follows a text. BadRow: NaN or +inf among the logits, or nothing left of them.
   redline::Row apply(const Path& path, std::span<const float> logits) const;  // [V]
-  // Likewise, when only some tokens may follow: logits [tokens], rising ids. All others have p = 0,
-  // and no work is done for them.
-  redline::Row apply(const Path& path, std::span<const float> logits, std::span<const Token> tokens,
-                     std::int32_t vocab) const;
+  redline::Row apply(const Path& path, const RawRow& raw, std::span<float> work) const;
+  // The same in its parts. Links edit in work [V]; all but edit() may run on any thread.
+  static Logits open(const RawRow& raw, std::span<float> work);
+  void edit(const Path& path, Logits& row) const;
+  redline::Row close(const Logits& row) const;
+  bool runs_on_any_thread() const { return runs_on_any_thread_; }  // edit() too
 
  private:
-  redline::Row edit(const Path& path, Logits row) const;
   std::vector<std::unique_ptr<Sampler>> links_;
   const kernels::Ops& ops_;
   Watch* watch_;
-  mutable std::vector<float> work_;  // [V] what the links edit; one thread applies
+  bool runs_on_any_thread_;
 };
 
 }  // namespace redline::step

@@ -130,10 +130,7 @@ void DraftModel::feed(std::span<const Due> due) {
     add_row(d);
     batch_.segments.back().row_end = row + 1;
   }
-  const model::Output& output = forward_.forward(batch_);
-  const auto heads = static_cast<std::size_t>(feeding_.heads);
-  for (std::size_t k = 0; k < due.size(); ++k)
-    if (due[k].index >= 0) take(due[k], output, k * heads);
+  take(due, forward_.forward(batch_));
 }
 
 void DraftModel::add_row(const Due& due) {
@@ -146,15 +143,23 @@ void DraftModel::add_row(const Due& due) {
     add_node(batch_, token, held.root(), held.line(due.index));
 }
 
-void DraftModel::take(const Due& due, const model::Output& output, std::size_t first) {
-  Fed& fed = due.held->fed[due.index];
-  const Chain::Path& memory = due.index > 0 && !feeding_.is_block ? fed.memory : due.held->memory;
-  for (std::int32_t head = 0; head < feeding_.heads; ++head) {
-    const std::span<const float> row = output.logits[first + head];
-    fed.rows.push_back(output.tokens.empty()
-                           ? due.held->chain.apply(memory, row)
-                           : due.held->chain.apply(memory, row, output.tokens, output.vocab));
-    if (keep_raw_) append_row(output, row, fed.raw);
+void DraftModel::take(std::span<const Due> due, const model::Output& output) {
+  const auto heads = static_cast<std::size_t>(feeding_.heads);
+  List<RowWish> wishes;
+  List<Fed*> owners;
+  for (std::size_t k = 0; k < due.size() * heads; ++k) {
+    const auto& [held, index, position] = due[k / heads];
+    if (index < 0) continue;
+    Fed& fed = held->fed[index];
+    const Chain::Path& memory = index > 0 && !feeding_.is_block ? fed.memory : held->memory;
+    wishes.push_back({held->chain, memory, {output.logits[k], output.tokens, output.vocab}});
+    owners.push_back(&fed);
+  }
+  maker_.make(wishes);
+  for (std::size_t k = 0; k < wishes.size(); ++k) {
+    if (wishes[k].failure) std::rethrow_exception(wishes[k].failure);
+    owners[k]->rows.push_back(*wishes[k].row);
+    if (keep_raw_) append_row(output, wishes[k].raw.logits, owners[k]->raw);
   }
 }
 

@@ -8,8 +8,13 @@
 
 namespace redline::step {
 
-DraftModel::DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw)
-    : forward_(forward), feeding_(forward.feeding()), pool_(pool), keep_raw_(keep_raw) {}
+DraftModel::DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw,
+                       device::WorkerPool* workers)
+    : forward_(forward),
+      feeding_(forward.feeding()),
+      pool_(pool),
+      keep_raw_(keep_raw),
+      maker_(workers) {}
 DraftModel::~DraftModel() = default;
 
 void DraftModel::keep_prefixes() { prefixes_.emplace(pool_); }

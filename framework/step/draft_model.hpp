@@ -14,14 +14,15 @@
 #include "kv/prefix_cache.hpp"
 #include "model/forward.hpp"
 #include "redline/model.hpp"
-#include "step/chain.hpp"
+#include "step/row_maker.hpp"
 
 namespace redline::step {
 
 class DraftModel final : public redline::Model {
  public:
-  // keep_raw: hold the raw logits of a step's rows for the trace.
-  DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw);
+  // keep_raw: hold the raw logits of a step's rows for the trace. workers: share out the rows.
+  DraftModel(model::Forward& forward, kv::PagePool& pool, bool keep_raw,
+             device::WorkerPool* workers = nullptr);
   ~DraftModel() override;
 
   void watched_by(Watch* watch) { watch_ = watch; }  // its forwards are no plugin's time
@@ -66,13 +67,14 @@ class DraftModel final : public redline::Model {
   void feed_together(std::span<const Due> due);
   void feed(std::span<const Due> due);
   void add_row(const Due& due);
-  void take(const Due& due, const model::Output& output, std::size_t first);
+  void take(std::span<const Due> due, const model::Output& output);
   void fill_together(std::span<Held* const> held);
 
   model::Forward& forward_;
   model::Feeding feeding_;
   kv::PagePool& pool_;
   bool keep_raw_;
+  RowMaker maker_;
   Watch* watch_ = nullptr;
   std::optional<kv::PrefixCache> prefixes_;              // before what holds pages
   std::map<std::uint64_t, std::unique_ptr<Held>> held_;  // by sequence id

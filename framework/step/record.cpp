@@ -84,28 +84,33 @@ trace::StepRecord counts(const Work& w) {
   return r;
 }
 
-// Rows that are there, in the order of their nodes.
-List<TracedRow> rows_of(const Work& w, const RowAt& at) {
-  List<TracedRow> rows;
+struct RowTask {
+  TracedRow row;
+  trace::LogitsRecord* into;
+};
+
+// Of the rows that `raw` has, in the order of their nodes.
+void add_tasks(const Work& w, std::span<const float> (Work::*raw)(Node) const,
+               List<trace::LogitsRecord>& into, List<RowTask>& tasks) {
+  const std::size_t first = tasks.size();
   for (Node u = kRoot; u <= w.draft.size(); ++u) {
-    const auto logits = at(u);
+    const auto logits = (w.*raw)(u);
     const Node child = w.draft.first_child(u);
     const Token drafted = child == kNone ? kNone : w.draft.token(child);
-    if (!logits.empty()) rows.push_back({u, logits, drafted, emitted_after(w, u)});
+    if (!logits.empty()) tasks.push_back({{u, logits, drafted, emitted_after(w, u)}, nullptr});
   }
-  return rows;
+  into.resize(tasks.size() - first);
+  for (std::size_t k = first; k < tasks.size(); ++k) tasks[k].into = &into[k - first];
 }
 
-void record_rows(trace::StepRecord& r, const List<TracedRow>& target, const List<TracedRow>& draft,
-                 const RowRecorder& recorder) {
-  r.target_rows.resize(target.size());
-  r.draft_rows.resize(draft.size());
-  recorder.each(target.size() + draft.size(), [&](std::size_t k) {
-    if (k < target.size())
-      r.target_rows[k] = recorder.record(target[k]);
-    else
-      r.draft_rows[k - target.size()] = recorder.record(draft[k - target.size()]);
-  });
+void record_rows(std::span<Work* const> works, const RowRecorder& recorder) {
+  List<RowTask> tasks;
+  for (Work* w : works) {
+    add_tasks(*w, &Work::target_row, w->progress.record.target_rows, tasks);
+    add_tasks(*w, &Work::draft_row, w->progress.record.draft_rows, tasks);
+  }
+  recorder.each(tasks.size(),
+                [&](std::size_t k) { *tasks[k].into = recorder.record(tasks[k].row); });
 }
 
 // Of a token in the raw row after `parent`, whose log-sum-exp `rows` hold.
@@ -116,13 +121,13 @@ float raw_logprob(std::span<const trace::LogitsRecord> rows, Node parent,
   return row == rows.end() ? kUnknown : logits[token] - row->lse;
 }
 
-trace::NodeRecord node_of(const Work& w, Node n, const trace::StepRecord& r, const RowAt& target,
-                          const RowAt& draft) {
+trace::NodeRecord node_of(const Work& w, Node n) {
+  const trace::StepRecord& r = w.progress.record;
   const Draft::Item& item = w.draft.item(n);
   const Row& p = w.p[item.parent];
   const auto q = item.law == Law::ROW ? w.draft.q(n) : item.row;
   const auto* test = test_of(w, n);
-  const auto raw = draft(item.parent);
+  const auto raw = w.draft_row(item.parent);
   trace::NodeRecord node{};
   node.token = item.token;
   node.parent = static_cast<std::int16_t>(item.parent);
@@ -132,7 +137,8 @@ trace::NodeRecord node_of(const Work& w, Node n, const trace::StepRecord& r, con
   node.q_logprob = q ? log_of(q->at(item.token)) : kUnknown;
   node.p_logprob = log_of(p.at(item.token));
   node.q_raw_logprob = raw_logprob(r.draft_rows, item.parent, raw, item.token);
-  node.p_raw_logprob = raw_logprob(r.target_rows, item.parent, target(item.parent), item.token);
+  node.p_raw_logprob =
+      raw_logprob(r.target_rows, item.parent, w.target_row(item.parent), item.token);
   node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
   node.tv = w.tv.empty() ? kUnknown : w.tv[item.parent];
   node.accept_prob =
@@ -144,19 +150,30 @@ trace::NodeRecord node_of(const Work& w, Node n, const trace::StepRecord& r, con
   return node;
 }
 
+void record_nodes(std::span<Work* const> works, const RowRecorder& recorder) {
+  List<std::pair<Work*, Node>> nodes;
+  for (Work* w : works) {
+    w->progress.record.nodes.resize(w->draft.size());
+    for (Node n = 1; n <= w->draft.size(); ++n) nodes.emplace_back(w, n);
+  }
+  recorder.each(nodes.size(), [&](std::size_t k) {
+    const auto& [w, n] = nodes[k];
+    w->progress.record.nodes[n - 1] = node_of(*w, n);
+  });
+}
+
 }  // namespace
 
-trace::StepRecord record(const Work& w, const RowAt& target, const RowAt& draft,
-                         const RowRecorder& recorder) {
-  trace::StepRecord r = counts(w);
-  if (recorder.level() == trace::Level::COUNTS || w.failed()) return r;
-  r.decisions = w.draws->log();
-  record_rows(r, rows_of(w, target), rows_of(w, draft), recorder);
-  r.nodes.resize(w.draft.size());
-  recorder.each(r.nodes.size(), [&](std::size_t k) {
-    r.nodes[k] = node_of(w, static_cast<Node>(k + 1), r, target, draft);
-  });
-  return r;
+void record(std::span<Work* const> works, const RowRecorder& recorder) {
+  List<Work*> traced;
+  for (Work* w : works) {
+    w->progress.record = counts(*w);
+    if (recorder.level() == trace::Level::COUNTS || w->failed()) continue;
+    w->progress.record.decisions = w->draws->log();
+    traced.push_back(w);
+  }
+  record_rows(traced, recorder);
+  record_nodes(traced, recorder);
 }
 
 }  // namespace redline::step

@@ -2,7 +2,6 @@
 // What the trace keeps of one row of raw logits: its log-sum-exp and entropy, the logits that
 // mattered, and by level the best few or all of them.
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,8 +10,6 @@
 #include "trace/records.hpp"
 
 namespace redline::step {
-
-using RowAt = std::function<std::span<const float>(Node)>;  // raw logits after a node, or empty
 
 // How many tokens are better; ties go to the lower id.
 std::uint32_t rank_of(std::span<const float> logits, Token token);

@@ -13,13 +13,11 @@
 namespace redline::step {
 namespace {
 
-// p at the root and at every node, each after what the links know of its own path.
-void apply(Work& w, const RowAt& target) {
-  const Chain& chain = w.strategy().chain;
+// What the links know at the root and at every node, each of its own path.
+void fork(Work& w) {
   w.memory.push_back(std::move(w.sequence.memory));
   for (Node u = 1; u <= w.draft.size(); ++u)
-    w.memory.push_back(chain.fork(w.memory[w.draft.parent(u)], w.draft.token(u)));
-  for (Node u = kRoot; u <= w.draft.size(); ++u) w.p.push_back(chain.apply(w.memory[u], target(u)));
+    w.memory.push_back(w.strategy().chain.fork(w.memory[w.draft.parent(u)], w.draft.token(u)));
 }
 
 // How far an approximate rule is from p after each node that has children.
@@ -94,7 +92,7 @@ std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
 
 Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops,
            Watch* watch, device::WorkerPool* pool)
-    : target_(target), ops_(ops), recorder_(level, topk, ops, pool), watch_(watch) {}
+    : target_(target), ops_(ops), maker_(pool), recorder_(level, topk, ops, pool), watch_(watch) {}
 
 std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
                                         Timings& timings) {
@@ -117,7 +115,13 @@ std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& ora
   for (std::size_t done = 0; done < works.size();) {
     const std::size_t end = lay_out_whole(works, done);
     const model::Output& rows = forward(timings);
-    for (; done < end; ++done) finish(works[done], rows, timings);
+    List<Work*> whole;
+    for (std::size_t k = done; k < end; ++k) {
+      works[k].output = &rows;
+      if (works[k].kind != WorkKind::CHUNK) whole.push_back(&works[k]);
+    }
+    verify(whole, timings);
+    for (; done < end; ++done) conclude(works[done], timings);
   }
   List<Progress> progress;
   for (Work& w : works) {
@@ -152,50 +156,64 @@ const model::Output& Step::forward(Timings& timings) {
   return target_.forward(batch_);
 }
 
-void Step::finish(Work& w, const model::Output& rows, Timings& timings) {
-  if (w.kind != WorkKind::CHUNK) return verify(w, rows, timings);
-  const Lap lap(timings.kv);
-  commit(w);
+// From the rows of a forward to verdicts, and what the trace keeps of both.
+void Step::verify(std::span<Work* const> works, Timings& timings) {
+  {
+    const Lap lap(timings.sample);
+    sample(works);
+  }
+  for (Work* w : works) {
+    const Lap lap(timings.verify);
+    if (!w->failed()) contain(*w, [&] { judge(*w, watch_); });
+  }
+  const Lap lap(timings.log);
+  for (Work* w : works)
+    if (!w->failed() && recorder_.level() != trace::Level::COUNTS)
+      contain(*w, [&] { measure(*w, watch_); });
+  record(works, recorder_);
 }
 
-void Step::verify(Work& w, const model::Output& rows, Timings& timings) {
-  const auto target = [&](Node u) { return rows.logits[w.root_row + u]; };
-  if (!w.failed()) {
-    const Lap lap(timings.sample);
-    contain(w, [&] { apply(w, target); });
+// p at the root and at every node.
+void Step::sample(std::span<Work* const> works) {
+  List<RowWish> wishes;
+  for (Work* w : works) {
+    if (!w->failed()) contain(*w, [&] { fork(*w); });
+    if (w->failed()) continue;
+    for (Node u = kRoot; u <= w->draft.size(); ++u)
+      wishes.push_back({w->strategy().chain, w->memory[u], {w->target_row(u)}});
   }
-  if (!w.failed()) {
-    const Lap lap(timings.verify);
-    contain(w, [&] { judge(w, watch_); });
+  maker_.make(wishes);
+  auto wish = wishes.begin();
+  for (Work* w : works) {
+    if (w->failed()) continue;
+    const auto end = wish + w->draft.size() + 1;
+    contain(*w, [&] {
+      for (auto mine = wish; mine != end; ++mine) {
+        if (mine->failure) std::rethrow_exception(mine->failure);
+        w->p.push_back(std::move(*mine->row));
+      }
+    });
+    wish = end;
   }
-  if (!w.failed() && recorder_.level() != trace::Level::COUNTS) {
-    const Lap lap(timings.log);
-    contain(w, [&] { measure(w, watch_); });
-  }
-  const auto draft = [&](Node u) {
-    for (const DraftModel* model : w.strategy().models)
-      if (const auto raw = model->raw(w.sequence.request_key, w.draft.path(u)); !raw.empty())
-        return raw;
-    return std::span<const float>{};
-  };
-  w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
-  {
-    const Lap lap(timings.log);
-    w.progress.record = record(w, target, draft, recorder_);
-  }
+}
+
+// The caches and the sequence take in the verdict.
+void Step::conclude(Work& w, Timings& timings) const {
   {
     const Lap lap(timings.kv);
     commit(w);
   }
+  if (w.kind == WorkKind::CHUNK) return;
+  w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
   ++w.sequence.steps;
   w.sequence.budget.reset();
   w.sequence.chosen.reset();
   w.sequence.refusal.clear();
-  if (!w.failed()) move_on(w, target);
+  if (!w.failed()) move_on(w);
 }
 
 // The sequence takes in what was committed, and the progress says so.
-void Step::move_on(Work& w, const RowAt& target) const {
+void Step::move_on(Work& w) const {
   Sequence& s = w.sequence;
   Progress& done = w.progress;
   done.committed = w.draft.path(w.verdict.keep);
@@ -207,7 +225,7 @@ void Step::move_on(Work& w, const RowAt& target) const {
     const Token token = done.committed[k];
     const Row& p = w.p[passed[k]];
     done.logprobs.push_back(static_cast<float>(std::log(p.at(token))));
-    done.margins.push_back(margin(ops_, target(passed[k]), token));
+    done.margins.push_back(margin(ops_, w.target_row(passed[k]), token));
     if (s.top_logprobs > 0) done.top.push_back(best_of(p, s.top_logprobs));
   }
   s.tokens.insert(s.tokens.end(), done.committed.begin(), done.committed.end());

@@ -11,6 +11,7 @@
 #include "model/forward.hpp"
 #include "step/draws.hpp"
 #include "step/progress.hpp"
+#include "step/row_maker.hpp"
 #include "step/row_record.hpp"
 #include "step/sequence.hpp"
 
@@ -51,12 +52,14 @@ class Step {
   void propose_together(std::span<Work*> asked, Oracle& oracle) const;
   std::size_t lay_out_whole(Works& works, std::size_t first);
   const model::Output& forward(Timings& timings);
-  void finish(Work& work, const model::Output& rows, Timings& timings);
-  void verify(Work& work, const model::Output& rows, Timings& timings);
-  void move_on(Work& work, const RowAt& target) const;
+  void verify(std::span<Work* const> works, Timings& timings);
+  void sample(std::span<Work* const> works);
+  void conclude(Work& work, Timings& timings) const;
+  void move_on(Work& work) const;
 
   model::Forward& target_;
   const kernels::Ops& ops_;
+  RowMaker maker_;
   RowRecorder recorder_;
   Watch* watch_;
   model::Batch batch_;

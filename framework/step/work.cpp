@@ -40,6 +40,14 @@ std::int32_t Work::rows() const {
   return kind == WorkKind::CHUNK ? chunk : chunk + 1 + static_cast<std::int32_t>(draft.size());
 }
 
+std::span<const float> Work::target_row(Node n) const { return output->logits[root_row + n]; }
+
+std::span<const float> Work::draft_row(Node n) const {
+  for (const DraftModel* model : strategy().models)
+    if (const auto raw = model->raw(sequence.request_key, draft.path(n)); !raw.empty()) return raw;
+  return {};
+}
+
 List<Node> Work::line(Node n) const {
   List<Node> nodes;
   for (; n != kRoot; n = draft.parent(n)) nodes.push_back(n);

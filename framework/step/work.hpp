@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kv/lease.hpp"
+#include "model/batch.hpp"
 #include "step/draws.hpp"
 #include "step/progress.hpp"
 #include "step/sequence.hpp"
@@ -23,12 +24,13 @@ struct Work {
   Budget budget;
   std::optional<kv::Lease> lease;
   std::optional<LoggedDraws> draws;
-  Draft draft;  // as verified
+  Draft draft;                        // as verified
   List<trace::AnswerRecord> answers;  // of the length policy while it grew
   trace::DraftStop draft_stop = trace::DraftStop::BUDGET;
-  std::int32_t root_row = 0;  // of the batch; node u is u rows further
-  List<Chain::Path> memory;   // [m+1] of the sampler at each node
-  List<Row> p;                // [m+1]
+  const model::Output* output = nullptr;  // of its forward, until the next one
+  std::int32_t root_row = 0;              // of the batch; node u is u rows further
+  List<Chain::Path> memory;               // [m+1] of the sampler at each node
+  List<Row> p;                            // [m+1]
   Verdict verdict;
   float expected_accepted = 0;  // by the rule's own word, with the verdict
   List<float> tv;               // [m+1] of an approximate rule where nodes are traced
@@ -38,7 +40,10 @@ struct Work {
   bool failed() const { return progress.fault != Fault::NONE; }
   void fail(Fault fault, const std::string& why);
   std::int32_t root() const { return static_cast<std::int32_t>(view.tokens.size()) - 1; }
-  std::int32_t rows() const;         // of the target that it takes
+  std::int32_t rows() const;  // of the target that it takes
+  // Raw logits after a node, of target and draft; empty: not asked for, or not kept. Until commit.
+  std::span<const float> target_row(Node n) const;
+  std::span<const float> draft_row(Node n) const;
   List<Node> line(Node n) const;     // from below the root to n
   List<std::int32_t> kept() const;   // slots that stay after the verdict
   void drop_draft(std::string why);  // a plain step instead
