@@ -267,6 +267,8 @@ std::vector<PluginFact> Engine::plugins() const {
   return facts;
 }
 
+const Costs& Engine::costs() const { return impl_->host.costs_to_fill(); }
+
 std::vector<trace::Attributes> Engine::attributes() const {
   std::vector<trace::Attributes> groups;
   const Costs& costs = impl_->host.costs_to_fill();

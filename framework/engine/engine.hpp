@@ -63,6 +63,7 @@ class Engine {
   const MemoryPlan& memory() const;
   std::vector<PluginFact> plugins() const;
   std::vector<trace::Attributes> attributes() const;  // /models and /plugins of a trace
+  const Costs& costs() const;                         // of forwards, where they were measured
   bool reproducible() const;                          // its length policy reads no clock
   bool downgraded() const;                            // the draft is verified as deltas
   std::string isa() const;
