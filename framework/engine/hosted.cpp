@@ -3,8 +3,9 @@
 
 namespace redline::engine {
 
-void Hosted::serve(model::Forward& forward, kv::PagePool& pool, bool keep_raw, bool keep_prefixes) {
-  draft_.emplace(forward, pool, keep_raw);
+void Hosted::serve(model::Forward& forward, kv::PagePool& pool, device::WorkerPool& workers,
+                   bool keep_raw, bool keep_prefixes) {
+  draft_.emplace(forward, pool, keep_raw, &workers);
   if (keep_prefixes) draft_->keep_prefixes();
 }
 

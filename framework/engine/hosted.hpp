@@ -25,7 +25,8 @@ class Hosted : public redline::Model {
 
  protected:
   Hosted(std::string name, files::Gguf file) : name_(std::move(name)), file_(std::move(file)) {}
-  void serve(model::Forward& forward, kv::PagePool& pool, bool keep_raw, bool keep_prefixes);
+  void serve(model::Forward& forward, kv::PagePool& pool, device::WorkerPool& workers,
+             bool keep_raw, bool keep_prefixes);
   void stop_serving() { draft_.reset(); }  // by those who own forward and pool, before these go
 
  private:

@@ -29,7 +29,7 @@ void HostedModel::load(const ModelContext& context, std::int32_t pages, std::int
   model_ = context.lead.open(file(), degree_, context.device, cheaper(context.load), pages);
   model::Forward* forward = &model_->forward();
   if (forward->vocab() != vocab) forward = &padded_.emplace(*forward, vocab);
-  serve(*forward, model_->pool(), keep_raw, keep_prefixes);
+  serve(*forward, model_->pool(), context.device.pool(), keep_raw, keep_prefixes);
 }
 
 CostCurve HostedModel::cost(const std::filesystem::path& cache_folder, const ModelContext& context,

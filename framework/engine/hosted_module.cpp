@@ -24,7 +24,7 @@ void HostedModule::load(const ModelContext& context, model::LedModel& target, st
                         bool keep_raw, bool keep_prefixes) {
   module_ = context.lead.open_module(file(), graph_, taps_.value_or(std::vector<std::int32_t>()),
                                      target, context.device, context.load, pages);
-  serve(module_->forward(), module_->pool(), keep_raw, keep_prefixes);
+  serve(module_->forward(), module_->pool(), context.device.pool(), keep_raw, keep_prefixes);
 }
 
 }  // namespace redline::engine

@@ -9,6 +9,7 @@ namespace redline::engine {
 namespace {
 
 constexpr int kLooksPerLimit = 4;  // a call is named at most a quarter late
+constexpr std::size_t kCallsAtOnce = 256;
 constexpr double kLeastPause_s = 1e-3, kLongestPause_s = 0.25;
 
 std::string brief(double seconds) {
@@ -19,8 +20,10 @@ std::string brief(double seconds) {
 
 }  // namespace
 
-Watchdog::Watchdog(const Limits& limits, Say warn)
-    : limits_(limits), warn_(std::move(warn)), thread_([this] { run(); }) {}
+Watchdog::Watchdog(const Limits& limits, Say warn) : limits_(limits), warn_(std::move(warn)) {
+  running_.reserve(kCallsAtOnce);  // later calls allocate nothing, on whatever thread
+  thread_ = std::thread([this] { run(); });
+}
 
 Watchdog::~Watchdog() {
   {
@@ -36,21 +39,36 @@ void Watchdog::on_stuck(Say stuck) {
   stuck_ = std::move(stuck);
 }
 
+std::vector<Watchdog::Running>::iterator Watchdog::innermost() {
+  const auto self = std::this_thread::get_id();
+  return std::ranges::find_if(
+      running_, [self](const Running& at) { return at.is_inner && at.thread == self; });
+}
+
 void Watchdog::enter(const step::PluginCall& call) {
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  if (!running_.empty()) running_.back().before += now - running_.back().since;
-  running_.push_back({.call = call, .since = now});
+  if (const auto outer = innermost(); outer != running_.end()) {
+    outer->before += now - outer->since;
+    outer->is_inner = false;
+  }
+  running_.push_back({.thread = std::this_thread::get_id(), .call = call, .since = now});
 }
 
 void Watchdog::leave() {
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  const Running& ended = running_.back();
-  if (const double seconds = ended.seconds(now); ended.call.who && seconds >= limits_.slow_s)
-    slow_.push_back({ended.call.sequence, seconds});
-  running_.pop_back();
-  if (!running_.empty()) running_.back().since = now;
+  const auto ended = innermost();
+  if (const double seconds = ended->seconds(now); ended->call.who && seconds >= limits_.slow_s)
+    slow_.push_back({ended->call.sequence, seconds});
+  const auto self = ended->thread;
+  const auto outer = running_.erase(ended);
+  for (auto at = std::make_reverse_iterator(outer); at != running_.rend(); ++at) {
+    if (at->thread != self) continue;
+    at->since = now;
+    at->is_inner = true;
+    break;
+  }
 }
 
 std::vector<Watchdog::Slow> Watchdog::take_slow() {
@@ -78,8 +96,12 @@ void Watchdog::run() {
 
 std::vector<Watchdog::Word> Watchdog::look() {
   std::vector<Word> words;
-  if (running_.empty() || !running_.back().call.who) return words;
-  Running& at = running_.back();
+  for (Running& at : running_)
+    if (at.is_inner && at.call.who) look(at, words);
+  return words;
+}
+
+void Watchdog::look(Running& at, std::vector<Word>& words) {
   const auto now = Clock::now();
   const double seconds = at.seconds(now);
   if (seconds >= limits_.slow_s && !std::exchange(at.is_told_slow, true) && warn_ &&
@@ -88,7 +110,6 @@ std::vector<Watchdog::Word> Watchdog::look() {
   if (seconds >= limits_.limit_s && stuck_ && !std::exchange(at.is_told_stuck, true))
     words.push_back({stuck_, at.words(now) + ", it may take " + brief(limits_.limit_s) +
                                  " (engine.plugin_limit_s)"});
-  return words;
 }
 
 }  // namespace redline::engine

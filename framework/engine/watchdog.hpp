@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows which call of a plugin is running since when: counts those that take long, and names one
-// that does not end while it runs, from a thread of its own.
+// Knows which calls of plugins are running since when, on which thread: counts those that take
+// long, and names one that does not end while it runs, from a thread of its own.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -39,9 +39,11 @@ class Watchdog final : public step::Watch {
  private:
   using Clock = std::chrono::steady_clock;
   struct Running {
+    std::thread::id thread;
     step::PluginCall call;
     Clock::time_point since;      // it runs without an inner call
     Clock::duration before = {};  // that, and all its time until then
+    bool is_inner = true;         // no call within it runs
     bool is_told_slow = false, is_told_stuck = false;
     double seconds(Clock::time_point now) const {
       return std::chrono::duration<double>(before + (now - since)).count();
@@ -54,6 +56,8 @@ class Watchdog final : public step::Watch {
   };
 
   void run();
+  std::vector<Running>::iterator innermost();  // of this thread, or the end
+  void look(Running& at, std::vector<Word>& words);
   std::vector<Word> look();
 
   Limits limits_;
@@ -61,7 +65,7 @@ class Watchdog final : public step::Watch {
   std::mutex mutex_;  // guards all below
   std::condition_variable wake_;
   bool is_ending_ = false;
-  std::vector<Running> running_;  // the innermost last
+  std::vector<Running> running_;  // of each thread the innermost last
   std::vector<Slow> slow_;
   std::set<std::string> warned_;  // names
   std::thread thread_;

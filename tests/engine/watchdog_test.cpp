@@ -86,4 +86,20 @@ TEST_CASE("What the engine computes within a call is not the plugin's time") {
   CHECK(dog.take_slow().empty());
 }
 
+TEST_CASE("Calls on several threads are told apart, and each is named") {
+  Said stuck;
+  Watchdog dog({.slow_s = 0.01, .limit_s = 0.02}, {});
+  dog.on_stuck(stuck.say());
+  const Sleeper plugin("sample_sleeper");
+  {
+    const Watched first(&dog, {&plugin, "apply", 1});
+    std::thread([&] {
+      const Watched second(&dog, {&plugin, "apply", 2});
+      CHECK(stuck.wait_for(2));
+    }).join();
+    CHECK(dog.take_slow().at(0).sequence == 2);
+  }
+  CHECK(dog.take_slow().at(0).sequence == 1);
+}
+
 }  // namespace
