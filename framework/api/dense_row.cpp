@@ -18,7 +18,7 @@ constexpr std::size_t kBlock = 1024;  // tokens
 template <class T>
 class Dense final : public Row::Source {
  public:
-  explicit Dense(List<T> weights) : weights_(std::move(weights)) {
+  Dense(List<T> weights, std::optional<double> logs) : weights_(std::move(weights)), logs_(logs) {
     mass_before_.reserve(blocks() + 1);
     mass_before_.push_back(0);
     for (std::size_t b = 0; b < blocks(); ++b) {
@@ -38,11 +38,7 @@ class Dense final : public Row::Source {
     return out;
   }
   double entropy() const override {
-    const double sum = lane_sum(weights_.size(), [&](auto i) {
-      const double w = weights_[i];
-      return w > 0 ? w * std::log(w) : 0;
-    });
-    return std::log(total()) - sum * factor_;
+    return std::log(total()) - (logs_ ? *logs_ : logs()) * factor_;
   }
   double mass(const Source& q, double w) const override {
     double sum = 0;
@@ -84,6 +80,12 @@ class Dense final : public Row::Source {
   }
 
  private:
+  double logs() const {
+    return lane_sum(weights_.size(), [&](auto i) {
+      const double w = weights_[i];
+      return w > 0 ? w * std::log(w) : 0;
+    });
+  }
   std::size_t blocks() const { return (weights_.size() + kBlock - 1) / kBlock; }
   std::span<const T> block(std::size_t b) const {
     const std::span<const T> all = weights_;
@@ -105,20 +107,23 @@ class Dense final : public Row::Source {
     }
   }
 
-  List<T> weights_;           // [V]
-  List<double> mass_before_;  // [blocks + 1], in weights
+  List<T> weights_;             // [V]
+  std::optional<double> logs_;  // the sum of w ln w, if known
+  List<double> mass_before_;    // [blocks + 1], in weights
   double factor_;
 };
 
 template <class T>
-Row::Source::Ptr make(List<T> weights) {
-  auto row = std::allocate_shared<const Dense<T>>(Recycling<Dense<T>>(), std::move(weights));
+Row::Source::Ptr make(List<T> weights, std::optional<double> logs = {}) {
+  auto row = std::allocate_shared<const Dense<T>>(Recycling<Dense<T>>(), std::move(weights), logs);
   return row->total() > 0 ? row : nullptr;
 }
 
 }  // namespace
 
-Row::Source::Ptr dense_row(List<float> weights) { return make(std::move(weights)); }
+Row::Source::Ptr dense_row(List<float> weights, std::optional<double> logs) {
+  return make(std::move(weights), logs);
+}
 Row::Source::Ptr dense_row(List<double> weights) { return make(std::move(weights)); }
 
 Row::Source::Ptr without_used(const Row::Source& row, std::span<const Token> used) {

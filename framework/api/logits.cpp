@@ -16,14 +16,18 @@ namespace {
 
 constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
-// exp(x - high), exactly 0 for a banned token and where float32 would be denormal. Selects instead
-// of branching, so that it vectorises.
-void weigh(std::span<const float> x, float high, std::span<float> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const double below = double{x[i]} - high;
-    const double e = exp_of(below < -87 ? -87 : below);
-    out[i] = static_cast<float>(below < -87 ? 0 : e);
-  }
+// Each x becomes w = exp(x - highest), exactly 0 for a banned token and where float32 would be
+// denormal. Returns the sum of w ln w, whose logarithm is at hand only here. Selects instead of
+// branching, so that it vectorises.
+double weigh(std::span<float> x) {
+  const float high = largest_of(std::span<const float>(x));
+  if (high == kBanned) throw Error("logits: every token is banned");
+  return lane_sum(x.size(), [&](auto i) {
+    const double log = double{x[i]} - high, held = log < -87 ? -87 : log;
+    const double e = exp_of(held), w = log < -87 ? 0 : e;
+    x[i] = static_cast<float>(w);
+    return w * held;
+  });
 }
 
 bool is_usable(float x) { return x < std::numeric_limits<float>::infinity(); }  // false for NaN
@@ -157,9 +161,7 @@ List<float> Logits::weights() const {
   List<float> x;
   if (kept_.empty()) x.assign(values_.begin(), values_.end());
   for (const Token t : kept_) x.push_back(values_[t]);
-  const float high = *std::max_element(x.begin(), x.end());
-  if (high == kBanned) throw Error("logits: every token is banned");
-  weigh(x, high, x);
+  weigh(x);
   return x;
 }
 void Logits::keep_min_p(double share) {
@@ -204,8 +206,12 @@ std::optional<Token> Logits::single() const {
 }
 Row Logits::row() const {
   if (const auto token = single()) return Row::point(vocab(), *token);
-  List<float> w = weights();
-  if (kept_.empty()) return Row(dense_row(std::move(w)));
+  if (kept_.empty()) {
+    List<float> w(values_.begin(), values_.end());
+    const double logs = weigh(w);
+    return Row(dense_row(std::move(w), logs));
+  }
+  const List<float> w = weights();
   List<Row::Entry> entries;
   for (std::size_t i = 0; i < w.size(); ++i) entries.push_back({kept_[i], w[i]});
   return Row(sparse_row(vocab(), std::move(entries)));

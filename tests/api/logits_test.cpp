@@ -55,6 +55,42 @@ TEST_CASE("the softmax agrees with libm's exp") {
     REQUIRE(row.at(static_cast<Token>(t)) == Approx(std::exp(double{x[t]}) / sum).epsilon(1e-6));
 }
 
+TEST_CASE("a row made of logits tells the entropy that its probabilities sum to") {
+  const auto check = [](const Row& row) {
+    std::vector<double> p(row.vocab());
+    row.read(0, p);
+    double sum = 0;
+    for (const double x : p) sum -= x > 0 ? x * std::log(x) : 0;
+    CHECK(row.entropy() == Approx(sum).epsilon(1e-6).margin(1e-12));
+  };
+  std::mt19937 g(7);
+  for (const float spread : {0.F, .1F, 1.F, 4.F, 20.F, 80.F})
+    for (const std::size_t vocab : {1UL, 2UL, 7UL, 3001UL}) {
+      std::normal_distribution<float> n(0, spread + 1e-6F);
+      std::vector<float> x(vocab);
+      for (float& v : x) v = n(g);
+      Logits l(x);
+      check(l.row());
+      if (vocab < 7) continue;
+      for (Token t = 0; t < l.vocab(); t += 3) l.ban(t);
+      check(l.row());
+      l.keep_top_p(.9);
+      check(l.row());
+      l.keep_argmax();
+      CHECK(l.row().entropy() == 0);
+    }
+}
+
+TEST_CASE("what follows a row of logits has an entropy of its own") {
+  const Row row = Logits(logs({.4F, .3F, .2F, .1F})).row();
+  const Token used[] = {0};
+  CHECK(row.without(used).entropy() ==
+        Approx(-.5 * std::log(.5) - std::log(1. / 3) / 3 - std::log(1. / 6) / 6).epsilon(1e-6));
+  const Row q = Row::dense(std::vector<float>{.1F, .2F, .3F, .4F});
+  CHECK(row.residual(q).entropy() ==
+        Approx(-.75 * std::log(.75) - .25 * std::log(.25)).epsilon(1e-6));
+}
+
 namespace {
 
 // Of weights exp(logit - highest): sorted whole, the better first, until `mass` is held.
