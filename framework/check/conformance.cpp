@@ -32,6 +32,8 @@ void leave_out_repeats(std::vector<Check>& checks) {
 }
 
 std::vector<Check> checks_of(const Subject& s, Effort effort) {
+  if (s.listing().kind == Kind::DRAFTER)
+    s.drafter_contract();  // or each child would ask for itself
   std::vector<Check> all = contract_checks(s);
   const auto add = [&all](std::vector<Check> more) {
     std::ranges::move(more, std::back_inserter(all));

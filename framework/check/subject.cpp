@@ -33,7 +33,10 @@ CellSpec Subject::host_spec(std::int32_t vocab) {
           .length = kAmple};
 }
 RuleContract Subject::rule_contract() const { return make<AcceptanceRule>()->contract(); }
-DrafterContract Subject::drafter_contract() const { return make<Drafter>()->contract(); }
+DrafterContract Subject::drafter_contract() const {
+  if (!drafter_contract_) drafter_contract_ = make<Drafter>()->contract();
+  return *drafter_contract_;
+}
 Reads Subject::reads() const {
   return listing_.kind == Kind::LENGTH ? make<DraftLength>()->reads() : Reads::HISTORY;
 }

@@ -2,6 +2,7 @@
 // The plugin under check among plain partners: the cells its checks run.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class Subject {
   const plugin::Registry& registry_;
   plugin::Listing listing_;
   std::map<std::string, std::string> values_;
+  mutable std::optional<DrafterContract>
+      drafter_contract_;  // asked once: to make one may take long
 };
 
 struct Check {
