@@ -71,8 +71,24 @@ List<T> maxima_of(std::span<const T> values) {  // of each kBestBlock
   return maxima;
 }
 
+// The best alone: maxima of long spans are enough, and only the first greatest span is searched.
+template <class T>
+BestList<T> best_one(std::span<const T> values, std::optional<T> bound) {
+  constexpr std::size_t kLong = 4096;
+  std::size_t first = 0;
+  T high = values[0];
+  for (std::size_t i = 0; i < values.size(); i += kLong)
+    if (const T x = largest_of(values.subspan(i, std::min(kLong, values.size() - i))); x > high)
+      high = x, first = i;
+  if (bound && !(high > *bound)) return {};
+  const auto at =
+      std::find(values.begin() + static_cast<std::ptrdiff_t>(first), values.end(), high);
+  return {{static_cast<Token>(at - values.begin()), high}};
+}
+
 template <class T>
 BestList<T> best_of(std::span<const T> values, std::size_t m, std::optional<T> bound = {}) {
+  if (m == 1 && !values.empty()) return best_one(values, bound);
   const List<T> maxima = maxima_of(values);
   return best_of(values, std::span<const T>(maxima), m, bound);
 }

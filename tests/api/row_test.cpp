@@ -119,6 +119,18 @@ TEST_CASE("ties go to the lowest id") {
   CHECK(top[2].token == 2);
 }
 
+TEST_CASE("the best token of a wide row is the first greatest, wherever it lies") {
+  for (const std::size_t vocab : {1UL, 4095UL, 4096UL, 4097UL, 20000UL})
+    for (const std::size_t at : {0UL, vocab / 3, vocab - 1}) {
+      std::vector<float> p(vocab, 1.F / static_cast<float>(vocab + 1));
+      p[at] = 2.F / static_cast<float>(vocab + 1);
+      CHECK(Row::dense(p).argmax() == static_cast<Token>(at));
+      std::fill(p.begin(), p.end(), 0.F);
+      p[at / 2] = p[at] = at / 2 == at ? 1.F : .5F;
+      CHECK(Row::dense(p).argmax() == static_cast<Token>(at / 2));
+    }
+}
+
 TEST_CASE("a point row knows it is one") {
   CHECK(Row::point(9, 4).is_point());
   CHECK_FALSE(Row::dense(kP).is_point());
