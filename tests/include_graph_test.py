@@ -17,7 +17,7 @@ THIRD_PARTY = {
     "CLI/": ["tools/redline/main.cpp"],
     "Eigen/": ["kernels"],
     "H5": ["trace"],
-    "benchmark/": ["kernels"],
+    "benchmark/": ["kernels", "check"],
     "boost/dll": ["framework/plugin/library.cpp"],
     "boost/json": ["config", "files"],
     "curl/": ["files"],
