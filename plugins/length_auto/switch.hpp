@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether to speculate at all, from the steps of the past: on while it pays or the loss is within
-// its budget, off for a while otherwise, then a probe within the same budget. Never off for good.
+// Whether to speculate at all, from the steps of the past: on while it pays, and a little longer
+// while the loss is within its budget; off for a while otherwise, then a probe within the same
+// budget. Never off for good.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -56,6 +57,7 @@ class Switch {
   enum class Mode { ON, OFF, PROBE };
   static constexpr int kLeastSteps = 8;   // before a mean is believed
   static constexpr int kProbeSteps = 32;  // a probe that proves nothing in so many ends
+  static constexpr int kPatience = 16;  // steps that do not pay in a row, whatever is left to lose
   static constexpr double kSureGain = 1.05;
 
   bool within_budget() const { return loss_ns_ <= settings_.loss_budget * decode_ns_; }
@@ -63,7 +65,7 @@ class Switch {
   void start(Mode mode) {
     mode_ = mode;
     weight_ = tokens_ = squares_ = spec_ns_ = plain_ns_ = 0;
-    steps_ = waited_ = 0;
+    steps_ = waited_ = unpaid_ = 0;
   }
 
   void decide() {
@@ -78,7 +80,8 @@ class Switch {
       return;
     }
     const bool pays = steps_ < kLeastSteps || gain() + error() >= 1;
-    if (!pays && !within_budget()) {
+    unpaid_ = pays ? 0 : unpaid_ + 1;
+    if (!pays && (unpaid_ > kPatience || !within_budget())) {
       start(Mode::OFF);
       backoff_ = settings_.backoff_tokens;
     }
@@ -87,7 +90,7 @@ class Switch {
   SwitchSettings settings_;
   double fading_;
   Mode mode_ = Mode::ON;
-  int backoff_, waited_ = 0, steps_ = 0;
+  int backoff_, waited_ = 0, steps_ = 0, unpaid_ = 0;
   double weight_ = 0, tokens_ = 0, squares_ = 0, spec_ns_ = 0, plain_ns_ = 0;  // fading sums
   double decode_ns_ = 0, loss_ns_ = 0;
 };

@@ -25,9 +25,14 @@ class Calibration {
     c.tested = kFading * c.tested + 1;
     c.kept = kFading * c.kept + is_kept;
   }
+  // A step that tested nothing: what is known ages, so that no draft is written off for good.
+  void age() {
+    for (Count& c : counts_) c.tested *= kAging, c.kept *= kAging;
+  }
 
  private:
   static constexpr double kPrior = 4, kFading = 0.98;  // the last fifty tokens or so
+  static constexpr double kAging = 0.99;               // slower: each retrial has its price
   struct Count {
     double tested = 0, kept = 0;
   };
@@ -93,6 +98,7 @@ class Goodput final : public redline::DraftLength {
       pace.tokens = fading_ * pace.tokens + o.draft.depth(o.verdict.keep) + 1;
       pace.ns =
           fading_ * pace.ns + costs_.target.ns(rows, context) + depth * costs_.draft.ns(1, context);
+      if (depth == 0) pace.calibration.age();
       learn(pace.calibration, o);
     }
   }

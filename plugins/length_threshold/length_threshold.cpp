@@ -3,6 +3,7 @@
 // kept tokens from refused ones, a token lost counting three times one drafted in vain.
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include "redline/plugin.hpp"
 
@@ -50,8 +51,9 @@ class Threshold final : public redline::DraftLength {
   void do_choose(std::span<const redline::Turn>, std::span<redline::Budget> budgets) override {
     std::fill(budgets.begin(), budgets.end(), budget_);
   }
-  bool do_proceed(redline::Turn turn, int /*depth*/, const redline::Row& q_next) const override {
-    return q_next.top(1).front().p >= turn.as<Past>().threshold;
+  // The first token is always drafted: each step tests one, so the past is never stuck.
+  bool do_proceed(redline::Turn turn, int depth, const redline::Row& q_next) const override {
+    return depth == 0 || q_next.top(1).front().p >= turn.as<Past>().threshold;
   }
   void do_observe(std::span<const redline::Outcome> batch) override {
     for (const redline::Outcome& o : batch) {
@@ -72,11 +74,12 @@ class Threshold final : public redline::DraftLength {
       if (const auto& row = o.draft.item(n).row)
         samples.push_back({row->top(1).front().p, n != refused});
   }
-  static double best(const Past& past) {
+  double best(const Past& past) const {
     const auto is_kept = [](const Sample& s) { return s.is_kept; };
     const auto kept = std::count_if(past.samples.begin(), past.samples.end(), is_kept);
-    if (past.samples.size() <= 5 || kept == 0 || kept == std::ssize(past.samples))
-      return past.threshold;
+    if (past.samples.size() <= 5 || kept == std::ssize(past.samples)) return start_;
+    // All were drafted in vain: nothing below the first token.
+    if (kept == 0) return std::numeric_limits<double>::infinity();
     double least = 0, least_cost = 5;  // above all: at most 1 + 3
     for (const Sample& s : past.samples) {
       const double cost = share(past.samples, false, s.confidence) +
