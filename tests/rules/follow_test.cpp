@@ -169,14 +169,15 @@ TEST_CASE("length_goodput retries a useless draft in one step of sixteen at most
 
 TEST_CASE("length_auto is off within 128 steps, however much it gained before") {
   const World good = all({.9F, true}), poor = all({.9F, false});
-  for (const int good_steps : {20, 400, 20'000}) {
-    Followed f({"length_auto", {}});
-    f.live(good, good_steps);
-    REQUIRE(f.step(good) == 4);
-    const int steps = f.steps_until(poor, kNothing);
-    INFO("after " << good_steps << " good steps off in " << steps);
-    CHECK(steps - 1 <= 128);  // the last is plain
-  }
+  for (const double draft_cost : {.25, .5})  // four tokens cost 1.4 plain steps, or 2.4
+    for (const int good_steps : {20, 400, 20'000}) {
+      Followed f({"length_auto", {}}, draft_cost);
+      f.live(good, good_steps);
+      REQUIRE(f.step(good) == 4);
+      const int steps = f.steps_until(poor, kNothing);
+      INFO("after " << good_steps << " good steps off in " << steps);
+      CHECK(steps - 1 <= 128);  // the last is plain
+    }
 }
 
 TEST_CASE("length_auto is on again within its longest wait, however long the draft was useless") {
