@@ -2,6 +2,7 @@
 #include "experiment/matrix.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace redline::experiment {
 namespace {
@@ -173,19 +174,19 @@ Expansion expand(const Source& source, const std::vector<std::string>& sweeps) {
   std::vector<Sweep> axes;
   for (const std::string& sweep : sweeps) axes.push_back(read_sweep(sweep));
   std::vector<char> reached(axes.size(), false);
+  std::vector<Value> cells;
   for (const Draft& draft : drafts) {
-    std::vector<Value> cells{laid_over(source, draft)};
-    for (std::size_t i = 0; i < axes.size(); ++i) reached[i] |= multiply(cells, axes[i], draft);
-    for (const Value& cell : cells) {
-      for (const std::uint64_t seed : seeds) {
-        Value seeded = cell;
-        seeded.put("seed", Value::of(seed));
-        if (seeds.size() > 1)
-          seeded.put("name", Value::of(cell.at("name").text() + "-s" + std::to_string(seed)));
-        out.cells.push_back(std::move(seeded));
-      }
-    }
+    std::vector<Value> of_draft{laid_over(source, draft)};
+    for (std::size_t i = 0; i < axes.size(); ++i) reached[i] |= multiply(of_draft, axes[i], draft);
+    std::ranges::move(of_draft, std::back_inserter(cells));
   }
+  for (const std::uint64_t seed : seeds)  // in turn, so that a machine's moods meet all cells alike
+    for (Value cell : cells) {
+      cell.put("seed", Value::of(seed));
+      if (seeds.size() > 1)
+        cell.put("name", Value::of(cell.at("name").text() + "-s" + std::to_string(seed)));
+      out.cells.push_back(std::move(cell));
+    }
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (!reached[i])
       throw InputError("command line: -m " + sweeps[i] +

@@ -141,6 +141,14 @@ TEST_CASE("Seeds multiply cells") {
   CHECK(cell_of(plan, "n-s2").baseline == "plain-s2");
 }
 
+TEST_CASE("all cells of a seed run before the next seed's, so that they meet one machine") {
+  const Plan plan =
+      plan_of(std::string(kBase) +
+              "seeds: [1, 2]\nmatrix: {plain: {}, n: {draft: draft_ngram}, m: {draft: draft_ngram, "
+              "length.k: 2}}\n");
+  CHECK(names(plan) == Names{"plain-s1", "n-s1", "m-s1", "plain-s2", "n-s2", "m-s2"});
+}
+
 TEST_CASE("A sweep multiplies the cells it reaches") {
   const std::string yaml = std::string(kBase) + "matrix: {off: {}, n: {draft: draft_ngram}}\n";
   const Plan plan = plan_of(yaml, {}, {"length.k=2,4"});
