@@ -70,9 +70,11 @@ class Traced {  // a trace on disk and the thread that writes it
   explicit Traced(const engine::Engine& engine) {
     const auto before = tests::threads_of_process();
     path_ = tests::tiny_folder() / "allocation.h5";
+    trace::Header header;
+    header.topk = 64;
+    header.vocab = engine.vocab();
     // Each record waits until the one before it is taken: how far the writer lags behind is chance.
-    writer_.emplace(path_, trace::Header{.topk = 64, .vocab = engine.vocab()},
-                    trace::WriterOptions{.queue_bytes = 1});
+    writer_.emplace(path_, header, trace::WriterOptions{.queue_bytes = 1});
     for (const tests::ThreadId id : tests::threads_of_process())
       if (!before.contains(id)) thread_ = id;
   }
