@@ -140,6 +140,7 @@ model::LoadOptions Engine::Impl::load_options() const {
   options.max_rows = settings.rows_per_step;
   options.max_positions = settings.max_model_len;
   options.kv_type = settings.kv_type;
+  options.huge_pages = settings.huge_pages;
   return options;
 }
 

@@ -30,6 +30,7 @@ struct Settings {
   std::int32_t max_model_len = 2048, rows_per_step = 512, max_num_seqs = 1;
   std::int32_t kv_pages = 0;  // of each model's pool; 0: what max_num_seqs needs, or what fits
   kernels::KvType kv_type = kernels::KvType::F16;  // in the pages of target and draft models
+  bool huge_pages = true;  // a copy of the weights in them, where the system has some
   bool prefix_cache = false;
   bool cost_table = false;          // known to the trace even when no plugin asks for it
   double memory_utilization = 0.9;  // of the machine's available memory

@@ -47,6 +47,7 @@ Value engine_value(const engine::Settings& e) {
   group.put("dtype", Value::of("file")).put("kv_dtype", Value::of(kernels::name(e.kv_type)));
   group.put("max_model_len", Value::of(e.max_model_len));
   group.put("max_num_seqs", Value::of(e.max_num_seqs)).put("kv_pages", Value::of(e.kv_pages));
+  group.put("huge_pages", Value::of(e.huge_pages));
   group.put("prefix_cache", Value::of(e.prefix_cache));
   group.put("memory_utilization", Value::of(e.memory_utilization));
   group.put("page_tokens", Value::of(16)).put("rows_per_step", Value::of(e.rows_per_step));

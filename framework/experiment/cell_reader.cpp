@@ -146,9 +146,9 @@ void read_engine(const Value& root, Cell& cell) {
   cell.engine.cost_table = true;  // every trace says what forwards cost
   const Value* group = root.find("engine");
   if (group == nullptr) return;
-  group->only({"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "max_model_len",
-               "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization", "page_tokens",
-               "rows_per_step", "numeric_mode", "plugin_slow_s", "plugin_limit_s"},
+  group->only({"device", "isa", "threads", "tp", "draft_tp", "dtype", "kv_dtype", "huge_pages",
+               "max_model_len", "max_num_seqs", "kv_pages", "prefix_cache", "memory_utilization",
+               "page_tokens", "rows_per_step", "numeric_mode", "plugin_slow_s", "plugin_limit_s"},
               "engine");
   only_value(*group, "device", "cpu", "run it on the CPU");
   only_value(*group, "dtype", "file", "weights keep the type of the model's file");
@@ -172,6 +172,7 @@ void read_engine(const Value& root, Cell& cell) {
     if (!type) v->refuse("must be f16, f32 or q8_0, not '" + v->text() + "'");
     e.kv_type = *type;
   }
+  if (const Value* v = group->find("huge_pages")) e.huge_pages = v->boolean();
   if (const Value* v = group->find("prefix_cache")) e.prefix_cache = v->boolean();
   if (const Value* v = group->find("rows_per_step")) e.rows_per_step = v->integer(1, 1 << 16);
   if (const Value* v = group->find("memory_utilization"))

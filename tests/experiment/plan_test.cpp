@@ -220,6 +220,13 @@ TEST_CASE("KV in F16 is the default, and another type is another cell") {
   CHECK(config::get(to_value(usual.cells[0]), "engine.kv_dtype")->scalar == "f16");
 }
 
+TEST_CASE("Weights lie in huge pages unless a config says otherwise") {
+  const Plan off = plan_of(kBase + std::string("engine: {huge_pages: false}\n"));
+  CHECK_FALSE(off.cells[0].engine.huge_pages);
+  CHECK(config::get(to_value(off.cells[0]), "engine.huge_pages")->boolean() == false);
+  CHECK(plan_of(kBase).cells[0].engine.huge_pages);
+}
+
 TEST_CASE("The standard chain is the links that change something") {
   const auto links = [](const std::string& sampler) {
     Names out;
