@@ -65,7 +65,12 @@ void print(const StepRecord& s) {
       .put("expected_accepted", s.expected_accepted)
       .put("last_token", s.last_token)
       .put("last_kind", code(s.last_kind))
-      .put("draft_stop", code(s.draft_stop));
+      .put("draft_stop", code(s.draft_stop))
+      .put("budget_nodes", s.budget_nodes)
+      .put("budget_depth", s.budget_depth)
+      .put("n_answers", s.answers.size());
+  for (const AnswerRecord& a : s.answers)
+    Json("answers").put("depth", a.depth).put("may_grow", code(a.may_grow));
   for (const NodeRecord& n : s.nodes)
     Json("nodes")
         .put("token", n.token)
