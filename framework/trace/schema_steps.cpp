@@ -140,9 +140,8 @@ const Table<StepRow>& steps() {
             .description = "first of its n_nodes rows of /nodes; missing when none are stored"}),
        of_step("decision_start", [](const S& s) { return s.decision_start; },
                {.missing = Missing::MAXIMUM, .description = "first of its rows of /decisions"}),
-       of_step(
-           "logit_start", [](const S& s) { return s.logit_start; },
-           {.missing = Missing::MAXIMUM, .description = "first of its rows of /logits/target"}),
+       of_step("logit_start", [](const S& s) { return s.logit_start; },
+               {.missing = Missing::MAXIMUM, .description = "first of its rows of /logits/target"}),
        of_step("budget_nodes", [](const S& s) { return s.record.budget_nodes; },
                {.unit = "nodes",
                 .missing = Missing::MAXIMUM,
