@@ -76,8 +76,6 @@ inline StepRecord step(std::uint32_t request, std::uint32_t s, Level level) {
                                     : LastKind::RESIDUAL;
   out.draft_stop = n_nodes == 0 ? DraftStop::NONE : DraftStop::POLICY;
   if (n_nodes > 0) out.budget_nodes = 2 * n_nodes, out.budget_depth = n_nodes + 1;
-  for (int n = 0; n < n_nodes + (n_nodes > 0); ++n)
-    out.answers.push_back({static_cast<std::uint8_t>(n), n < n_nodes});
   if (level == Level::COUNTS) return out;
   for (int n = 1; n <= n_nodes; ++n) {
     out.nodes.push_back(node(request, s, n));
