@@ -95,6 +95,12 @@ Value to_value(const Estimate& e) {
   return value.put("low", Value::of(e.low)).put("high", Value::of(e.high)).put("p", Value::of(e.p));
 }
 
+Value to_value(std::optional<bool> verdict) { return verdict ? Value::of(*verdict) : Value{}; }
+
+std::string verdict(std::optional<bool> holds, const char* yes, const char* no) {
+  return !holds ? "too few requests" : *holds ? yes : no;
+}
+
 template <typename Row>
 std::vector<bool> holm_of(const std::vector<Row>& rows) {
   std::vector<double> p;
@@ -118,7 +124,7 @@ std::vector<PairedRow> paired_rows(const Pair& pair, const BySeed& of, const ByS
     const Estimate difference = paired_difference(mine, theirs);
     if (!std::isfinite(difference.value)) continue;
     rows.push_back({pair.of, pair.to, std::string(measure.name), mine.size(), ratio_of_sums(mine),
-                    ratio_of_sums(theirs), difference, false});
+                    ratio_of_sums(theirs), difference});
   }
   return rows;
 }
@@ -126,7 +132,8 @@ std::vector<PairedRow> paired_rows(const Pair& pair, const BySeed& of, const ByS
 void judge(std::vector<PairedRow>& rows) {
   const std::vector<bool> holds = holm_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].is_real = holds[i] && rows[i].difference.excludes_zero();
+    if (rows[i].requests >= kFewestRequests)
+      rows[i].is_real = holds[i] && rows[i].difference.excludes_zero();
 }
 
 Table table_of(const std::vector<PairedRow>& rows) {
@@ -135,7 +142,7 @@ Table table_of(const std::vector<PairedRow>& rows) {
   for (const PairedRow& r : rows)
     table.add({r.of + " to " + r.to, r.measure, std::to_string(r.requests), shown(r.of_mean),
                shown(r.to_mean), shown(r.difference.value, true), shown(r.difference),
-               r.is_real ? "real" : "not told apart"});
+               verdict(r.is_real, "real", "not told apart")});
   return table;
 }
 
@@ -143,7 +150,7 @@ Value to_value(const PairedRow& row) {
   Value value = Value::map().put("of", Value::of(row.of)).put("to", Value::of(row.to));
   value.put("measure", Value::of(row.measure)).put("requests", Value::of(row.requests));
   value.put("of_mean", Value::of(row.of_mean)).put("to_mean", Value::of(row.to_mean));
-  return value.put("difference", to_value(row.difference)).put("real", Value::of(row.is_real));
+  return value.put("difference", to_value(row.difference)).put("real", to_value(row.is_real));
 }
 
 std::vector<ForetoldRow> foretold_rows(const std::string& cell, const BySeed& requests) {
@@ -158,28 +165,30 @@ std::vector<ForetoldRow> foretold_rows(const std::string& cell, const BySeed& re
     }
   }
   if (kept.empty()) return {};
-  return {{cell, ratio_of_sums(foretold), ratio_of_sums(kept), mean_estimate(beyond), false}};
+  return {{cell, kept.size(), ratio_of_sums(foretold), ratio_of_sums(kept), mean_estimate(beyond)}};
 }
 
 void judge(std::vector<ForetoldRow>& rows) {
   const std::vector<bool> differs = holm_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].agrees = !(differs[i] && rows[i].difference.excludes_zero());
+    if (rows[i].requests >= kFewestRequests)
+      rows[i].agrees = !(differs[i] && rows[i].difference.excludes_zero());
 }
 
 Table table_of(const std::vector<ForetoldRow>& rows) {
   Table table({"cell", "foretold", "kept", "kept - foretold", "95 % interval", "verdict"});
   for (const ForetoldRow& r : rows)
     table.add({r.cell, shown(r.foretold), shown(r.kept), shown(r.difference.value, true),
-               shown(r.difference), r.agrees ? "agree" : "differ"});
+               shown(r.difference), verdict(r.agrees, "agree", "differ")});
   return table;
 }
 
 Value to_value(const ForetoldRow& row) {
   Value value = Value::map().put("cell", Value::of(row.cell));
+  value.put("requests", Value::of(row.requests));
   value.put("foretold", Value::of(row.foretold));
   value.put("kept", Value::of(row.kept)).put("difference", to_value(row.difference));
-  return value.put("agrees", Value::of(row.agrees));
+  return value.put("agrees", to_value(row.agrees));
 }
 
 }  // namespace redline::experiment

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ namespace redline::experiment {
 // What a strategy's cells have finished; a request and a seed name one text.
 using BySeed = std::map<std::uint64_t, std::vector<Finished>>;
 
+// Of fewer requests a percentile interval is much too narrow.
+inline constexpr std::size_t kFewestRequests = 8;
 inline constexpr std::string_view kByCostTable = "tokens/s by cost table";
 
 struct PairedRow {
@@ -25,7 +28,8 @@ struct PairedRow {
   std::size_t requests = 0;  // that both have finished
   double of_mean = 0, to_mean = 0;
   Estimate difference;
-  bool is_real = false;  // the interval excludes 0, and Holm over the table lets it stand
+  // The interval excludes 0, and Holm over the table lets it stand; nothing of too few requests.
+  std::optional<bool> is_real = {};
 };
 
 // A row a measure that both know.
@@ -36,9 +40,10 @@ config::Value to_value(const PairedRow& row);
 
 struct ForetoldRow {  // drafted tokens kept a drafting step
   std::string cell;   // of all seeds
+  std::size_t requests = 0;
   double foretold = 0, kept = 0;
-  Estimate difference;  // kept - foretold
-  bool agrees = false;
+  Estimate difference;              // kept - foretold
+  std::optional<bool> agrees = {};  // likewise
 };
 
 // Nothing where the rule foretells nothing.

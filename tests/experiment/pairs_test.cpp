@@ -73,13 +73,13 @@ TEST_CASE("Requests pair by key and seed, and each measure gets its verdict") {
   CHECK(rows[0].requests == 30);
   CHECK(rows[0].of_mean == Approx(3));
   CHECK(rows[0].to_mean == Approx(2));
-  CHECK(rows[0].is_real);
+  CHECK(rows[0].is_real == true);
   const auto by_cost = std::ranges::find(rows, kByCostTable, &PairedRow::measure);
   REQUIRE(by_cost != rows.end());
   CHECK(by_cost->difference.value == Approx(1));
   std::vector<PairedRow> equal = paired_rows({"a", "a"}, of, of);
   judge(equal);
-  CHECK(std::ranges::none_of(equal, &PairedRow::is_real));
+  CHECK(std::ranges::all_of(equal, [](const PairedRow& r) { return r.is_real == false; }));
 }
 
 TEST_CASE("What is not known of a request is no figure") {
@@ -102,7 +102,22 @@ TEST_CASE("A rule that keeps what it foretold agrees, one that does not differs"
   rows.push_back(foretold_rows("boastful", boastful).at(0));
   judge(rows);
   CHECK(rows[0].foretold == Approx(1));
-  CHECK(rows[0].agrees);
-  CHECK(!rows[1].agrees);
+  CHECK(rows[0].agrees == true);
+  CHECK(rows[1].agrees == false);
   CHECK(rows[1].difference.high < 0);
+}
+
+TEST_CASE("A handful of requests gets no verdict, however far apart two cells look") {
+  BySeed of, to;
+  for (std::uint64_t key = 0; key < kFewestRequests - 1; ++key) {
+    of[1].push_back(finished(key, 9, 2));
+    to[1].push_back(finished(key, 1, 2));
+  }
+  std::vector<PairedRow> rows = paired_rows({"a", "b"}, of, to);
+  std::vector<ForetoldRow> foretold = foretold_rows("a", of);
+  judge(rows), judge(foretold);
+  CHECK(rows.at(0).difference.excludes_zero());
+  CHECK(rows[0].is_real == std::nullopt);
+  CHECK(foretold.at(0).agrees == std::nullopt);
+  CHECK(table_of(rows).text().find("too few requests") != std::string::npos);
 }
