@@ -6,10 +6,10 @@
 #include <functional>
 #include <numeric>
 
+#include "step/optimal.hpp"
+
 namespace redline::check {
 namespace {
-
-constexpr std::size_t kMostSubsets = 16;  // tokens whose subsets are gone through
 
 using Probs = std::vector<double>;
 
@@ -90,18 +90,8 @@ double kseq(const Pair& t, int siblings) {
   return kept(high).first;
 }
 
-// The least over sets H of tokens of p(H) + 1 - q(H)^k.
-std::optional<double> transport(const Pair& t, int siblings) {
-  const Probs p = law(t.p, {}), q = law(t.q, {});
-  if (p.size() > kMostSubsets) return std::nullopt;
-  double best = 1;
-  for (std::size_t set = 0; set < std::size_t{1} << p.size(); ++set) {
-    double of_p = 0, of_q = 0;
-    for (std::size_t x = 0; x < p.size(); ++x)
-      if (set >> x & 1) of_p += p[x], of_q += q[x];
-    best = std::min(best, of_p + 1 - std::pow(of_q, siblings));
-  }
-  return best;
+double transport(const Pair& t, int siblings) {
+  return step::most_kept(Row::dense(t.p.at({})), Row::dense(t.q.at({})), siblings);
 }
 
 std::size_t depth_of(const std::string& shape) {  // of a chain; 0: it is none
@@ -124,13 +114,15 @@ std::optional<double> kept_by(const std::string& rule, const Pair& t, const std:
   if (siblings == 0) return std::nullopt;
   if (rule == "accept_multiround" || rule == "accept_traversal") return rounds(t, siblings);
   if (rule == "accept_kseq") return kseq(t, siblings);
-  return rule == "accept_optimal" ? transport(t, siblings) : std::nullopt;
+  if (rule == "accept_optimal") return transport(t, siblings);
+  return std::nullopt;
 }
 
 std::optional<double> kept_at_best(const Pair& t, const std::string& shape) {
   if (const std::size_t depth = depth_of(shape); depth > 0) return block_chain(t, depth);
   const int siblings = siblings_of(shape);
-  return siblings > 0 ? transport(t, siblings) : std::nullopt;
+  if (siblings == 0) return std::nullopt;
+  return transport(t, siblings);
 }
 
 }  // namespace redline::check

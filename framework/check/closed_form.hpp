@@ -14,7 +14,7 @@ std::optional<double> kept_by(const std::string& rule, const Pair& tables,
                               const std::string& shape);
 
 // The most that any lossless rule keeps: of a chain by block verification, of siblings by optimal
-// transport (V up to 16).
+// transport.
 std::optional<double> kept_at_best(const Pair& tables, const std::string& shape);
 
 }  // namespace redline::check

@@ -5,16 +5,6 @@
 #include <utility>
 
 namespace redline::experiment {
-namespace {
-
-// The target sees the root and all nodes in one pass; the draft ran once a level.
-double cost_of(const trace::StepRecord& step, const Costs& costs) {
-  const auto context = static_cast<std::int32_t>(step.context_len);
-  return costs.target.ns(1 + step.n_nodes, context) + step.max_depth * costs.draft.ns(1, context);
-}
-
-}  // namespace
-
 Tally StepTally::take(std::uint64_t request_key) {
   auto node = open_.extract(request_key);
   return node.empty() ? Tally{} : node.mapped();
@@ -23,7 +13,8 @@ Tally StepTally::take(std::uint64_t request_key) {
 void StepTally::step(trace::StepRecord record) {
   if (record.kind != trace::StepKind::PREFILL) {
     Tally& tally = open_[record.request_key];
-    tally.cost_ns += cost_of(record, costs_);
+    tally.cost_ns += costs_.step_ns(record.n_nodes, record.max_depth,
+                                    static_cast<std::int32_t>(record.context_len));
     if (record.drafted > 0 && !std::isnan(record.expected_accepted)) {
       ++tally.foretold_steps;
       tally.kept += record.accepted_by_rule;

@@ -94,10 +94,9 @@ class Goodput final : public redline::DraftLength {
     for (const redline::Outcome& o : batch) {
       Pace& pace = o.turn.as<Pace>();
       const auto context = static_cast<std::int32_t>(o.turn.sequence.tokens.size());
-      const int rows = o.draft.size() + 1, depth = o.draft.height();
+      const int depth = o.draft.height();
       pace.tokens = fading_ * pace.tokens + o.draft.depth(o.verdict.keep) + 1;
-      pace.ns =
-          fading_ * pace.ns + costs_.target.ns(rows, context) + depth * costs_.draft.ns(1, context);
+      pace.ns = fading_ * pace.ns + costs_.step_ns(o.draft.size(), depth, context);
       if (depth == 0) pace.calibration.age();
       learn(pace.calibration, o);
     }

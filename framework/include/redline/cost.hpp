@@ -25,6 +25,10 @@ struct REDLINE_API CostCurve {  // of one model
 struct Costs {
   CostCurve target;
   CostCurve draft;  // of the drafter's model; empty when it opens none: it drafts for nothing
+  // One pass of the target over the root and `nodes`, one of the draft a level.
+  double step_ns(std::int32_t nodes, std::int32_t depth, std::int32_t context) const {
+    return target.ns(1 + nodes, context) + depth * draft.ns(1, context);
+  }
 };
 
 }  // namespace v1
