@@ -22,7 +22,7 @@ Cell::Cell(const plugin::Registry& registry, const CellSpec& spec)
       rule_(registry.make<AcceptanceRule>(spec.rule.name, spec.rule.arguments(), *this)),
       strategy_{*drafter_, *rule_,   *length_,
                 chain,     {&model}, spec.links_on_draft ? &chain : &plain_},
-      step(target, spec.level, spec.topk) {}
+      step(target, {spec.level, spec.topk, spec.optimal}) {}
 
 std::unique_ptr<Plugin> Cell::do_open(Kind kind, std::string_view name,
                                       std::span<const Setting> settings) {

@@ -30,6 +30,7 @@ struct CellSpec {
   std::int32_t target_context = 4096, draft_context = 4096, max_rows = 512, pages = 256;
   trace::Level level = trace::Level::COUNTS;
   std::int32_t topk = 2;
+  bool optimal = false;  // beside level and topk, what a trace of it holds
   Witness::See on_draft = {};
 };
 

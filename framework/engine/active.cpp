@@ -76,8 +76,9 @@ void Active::take(step::Progress& progress, const step::Timings& timings,
                   std::int64_t num_sharing) {
   if (!progress.is_chunk) walk(progress);
   if (progress.fault != step::Fault::NONE) end(trace::FinishReason::ERROR, progress.error);
-  if (progress.is_chunk || progress.record.kind == trace::StepKind::PREFILL) return;
-  result_.draft_ns += timings.draft / num_sharing;  // shares of time are those of decoding
+  const bool decodes = !progress.is_chunk && progress.record.kind != trace::StepKind::PREFILL;
+  if (decodes || progress.is_feed) result_.draft_ns += timings.draft / num_sharing;
+  if (!decodes) return;  // shares of time are those of decoding
   result_.target_ns += timings.target / num_sharing;
   result_.verify_ns += timings.verify / num_sharing;
   result_.sample_ns += timings.sample / num_sharing;

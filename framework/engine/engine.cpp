@@ -198,8 +198,9 @@ void Engine::Impl::load(const Say& say) {
                  settings.prefix_cache);
     module->draft().watched_by(&watchdog);
   }
-  step = std::make_unique<step::Step>(target->forward(), settings.trace_level, settings.trace_topk,
-                                      device->ops(), &watchdog, &device->pool());
+  const step::Recorded recorded{settings.trace_level, settings.trace_topk, settings.trace_optimal};
+  step = std::make_unique<step::Step>(target->forward(), recorded, device->ops(), &watchdog,
+                                      &device->pool());
   if (settings.cost_table || host.costs_are_wanted()) measure_costs(context, say);
   loop =
       std::make_unique<Loop>(LoopNeeds{*step, target->pool(), prefixes.get(), settings.max_num_seqs,

@@ -97,7 +97,7 @@ List<step::Progress> Loop::run(List<Share>& shares, trace::Sink& sink) {
   for (;;) {
     List<step::Part> parts;
     for (const Share& share : shares)
-      parts.emplace_back(&share.request->sequence(), share.chunk_tokens);
+      parts.emplace_back(&share.request->sequence(), share.chunk_tokens, share.feed_tokens);
     if (auto progress = step_.run(parts, oracle_, timings_)) return std::move(*progress);
     const step::Lap scheduling(sched_ns_);
     if (!make_room(sink)) return {};

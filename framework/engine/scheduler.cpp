@@ -48,11 +48,16 @@ List<Share> Scheduler::pick(const step::Step& step) {
   ++iteration_;
   List<Share> shares;
   std::int32_t left = rows_, left_for_prompts = std::max((rows_ + 1) / 2, rows_ - decode_rows);
+  std::int32_t left_for_drafts = left_for_prompts;
   for (Active* a : order) {
     step::Sequence& s = a->sequence();
-    std::int32_t rows = step::Step::rows_of(s), chunk = 0;
+    std::int32_t rows = step::Step::rows_of(s), chunk = 0, feed = 0;
     if (decodes(*a)) {
       if (rows > left) continue;
+      const std::int32_t behind = step.behind(s);
+      if (behind > left_for_drafts) rows = 0, feed = left_for_drafts;
+      if (rows == 0 && feed == 0) continue;
+      left_for_drafts -= std::min(behind, left_for_drafts);
     } else {
       const std::int32_t room = std::min(left, left_for_prompts);
       const bool whole = s.is_first() && rows <= room;
@@ -62,7 +67,7 @@ List<Share> Scheduler::pick(const step::Step& step) {
     }
     left -= rows;
     a->last_served = iteration_;
-    shares.push_back({a, chunk});
+    shares.push_back({a, chunk, feed});
   }
   return shares;
 }

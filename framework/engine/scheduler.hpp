@@ -16,7 +16,7 @@ namespace redline::engine {
 
 struct Share {  // of one iteration
   Active* request;
-  std::int32_t chunk_tokens;  // as in step::Part
+  std::int32_t chunk_tokens, feed_tokens;  // as in step::Part
 };
 
 class Scheduler {
@@ -33,7 +33,7 @@ class Scheduler {
 
   // Shares of one iteration, within its rows: a sequence enters with its root and all its nodes or
   // waits; prompts enter in chunks, and take at most half of the rows, rounded up, from sequences
-  // that decode.
+  // that decode. Drafts that have much to catch up with are fed in chunks of as many rows again.
   List<Share> pick(const step::Step& step);
 
   // Requests that have ended, running or waiting, in order of arrival.

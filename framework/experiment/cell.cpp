@@ -96,7 +96,8 @@ Value to_value(const Cell& cell) {
   root.put("generate", generate_value(cell.generate)).put("seed", Value::of(cell.seed));
   root.put("trace", Value::map()
                         .put("level", Value::of(name_of(cell.engine.trace_level)))
-                        .put("topk", Value::of(cell.engine.trace_topk)));
+                        .put("topk", Value::of(cell.engine.trace_topk))
+                        .put("optimal", Value::of(cell.engine.trace_optimal)));
   root.put("parallel",
            Value::map()
                .put("launcher", Value::of(cell.launcher.empty() ? "none" : cell.launcher))

@@ -233,7 +233,7 @@ void read_generate(const Value& root, Cell& cell) {
 void read_trace(const Value& root, Cell& cell) {
   const Value* group = root.find("trace");
   if (group == nullptr) return;
-  group->only({"level", "topk"}, "trace");
+  group->only({"level", "topk", "optimal"}, "trace");
   if (const Value* v = group->find("level")) {
     const auto it = std::ranges::find(kLevels, v->text());
     if (it == kLevels.end())
@@ -241,6 +241,11 @@ void read_trace(const Value& root, Cell& cell) {
     cell.engine.trace_level = static_cast<trace::Level>(it - kLevels.begin());
   }
   if (const Value* v = group->find("topk")) cell.engine.trace_topk = v->integer(1, 4096);
+  if (const Value* v = group->find("optimal")) {
+    cell.engine.trace_optimal = v->boolean();
+    if (cell.engine.trace_optimal && cell.engine.trace_level == trace::Level::COUNTS)
+      v->refuse("is a column of /nodes, which level counts does not store; take chosen or more");
+  }
 }
 
 // A launcher starts processes, which are ranks through MPI.

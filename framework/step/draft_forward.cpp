@@ -149,7 +149,10 @@ void DraftModel::take(std::span<const Due> due, const model::Output& output) {
   List<Fed*> owners;
   for (std::size_t k = 0; k < due.size() * heads; ++k) {
     const auto& [held, index, position] = due[k / heads];
-    if (index < 0) continue;
+    if (index < 0) {
+      held->caught_up += k % heads == 0;
+      continue;
+    }
     Fed& fed = held->fed[index];
     const Chain::Path& memory = index > 0 && !feeding_.is_block ? fed.memory : held->memory;
     wishes.push_back({held->chain, memory, {output.logits[k], output.tokens, output.vocab}});

@@ -26,6 +26,8 @@ struct DraftModel::Held {
   std::vector<Token> tokens;       // the committed tokens
   List<Fed> fed;                   // [0] is the root; parents precede children; empty between steps
   std::int32_t fill_to = 0;        // committed tokens that the lease was taken for, by reserve_fill
+  bool fill_failed = false;        // in this step
+  std::int32_t caught_up = 0;      // committed tokens fed in this step, the root not among them
   const Draft* block = nullptr;    // that the fed rows are of, in a model of blocks
 
   std::int32_t root() const { return static_cast<std::int32_t>(tokens.size()) - 1; }

@@ -46,7 +46,9 @@ DraftModel::Held& DraftModel::look(const redline::Sequence& sequence) {
     held.chain.advance(held.memory, token);
     held.tokens.push_back(token);
   }
-  if (prefixes_ && !held.lease) prefixes_->publish(held.cache, held.tokens);
+  if (!prefixes_ || held.lease) return held;
+  if (held.cache.tokens() == 0) prefixes_->restore(held.cache, held.tokens);
+  prefixes_->publish(held.cache, held.tokens);
   return held;
 }
 
@@ -73,7 +75,6 @@ bool DraftModel::reserve(const redline::Sequence& sequence, std::int32_t nodes) 
 
 bool DraftModel::reserve_fill(const redline::Sequence& sequence, std::int32_t tokens) {
   Held& held = look(sequence);
-  if (prefixes_ && held.cache.tokens() == 0) prefixes_->restore(held.cache, held.tokens);
   const std::int32_t cached = held.cache.tokens();
   held.fill_to = std::min(held.root(), cached + tokens);
   if (held.features)  // a row reads the state before it, or in a model of blocks its own
@@ -82,6 +83,12 @@ bool DraftModel::reserve_fill(const redline::Sequence& sequence, std::int32_t to
   auto lease = kv::Lease::reserve(held.cache, held.fill_to - cached);
   if (lease) held.lease.emplace(std::move(*lease));
   return held.lease.has_value();
+}
+
+std::int32_t DraftModel::behind(const redline::Sequence& sequence) {
+  const Held& held = look(sequence);
+  if (held.fill_failed || held.root() >= context()) return 0;
+  return std::max(0, held.root() - held.cache.tokens());
 }
 
 void DraftModel::fill(std::span<const std::uint64_t> sequence_ids) {
@@ -93,6 +100,7 @@ void DraftModel::fill(std::span<const std::uint64_t> sequence_ids) {
   } catch (const DeviceError&) {
     throw;
   } catch (const Error&) {
+    if (held.size() == 1) held.front()->fill_failed = true;
     if (held.size() > 1)
       for (const std::uint64_t id : sequence_ids) fill({&id, 1});
   }
@@ -128,6 +136,7 @@ void DraftModel::commit(std::uint64_t sequence_id, std::span<const Token> path) 
     }
     held.lease->commit(kept);
   }
+  held.caught_up = 0;
   roll_back(sequence_id);
 }
 
@@ -136,6 +145,7 @@ void DraftModel::roll_back(std::uint64_t sequence_id) {
   if (it == held_.end()) return;
   it->second->lease.reset();
   it->second->fed.clear();
+  it->second->fill_failed = false;
 }
 
 void DraftModel::release_pages(std::uint64_t sequence_id) {
@@ -161,6 +171,11 @@ std::span<const float> DraftModel::raw(std::uint64_t sequence_id,
   if (feeding_.is_block) return depth < fed.size() ? fed[depth].raw : std::span<const float>{};
   const std::int32_t at = it->second->find(path);
   return at < 0 ? std::span<const float>{} : fed[at].raw;
+}
+
+std::int32_t DraftModel::caught_up(std::uint64_t sequence_id) const {
+  const auto it = held_.find(sequence_id);
+  return it == held_.end() ? 0 : it->second->caught_up;
 }
 
 const kv::Cache* DraftModel::cache(std::uint64_t sequence_id) const {

@@ -2,7 +2,7 @@
 // A drafter's model or learned head: paged, its cache follows the committed tokens. A step's
 // tentative rows form a trie of tokens below the root, so nodes of any draft, also a scratch one,
 // that share a path share a row; each row is fed once, and the committed tokens the cache lags
-// behind go in the same forward.
+// behind go in the same forward. A sequence that is never asked to draft is never fed.
 #pragma once
 #include <map>
 #include <memory>
@@ -38,6 +38,8 @@ class DraftModel final : public redline::Model {
   // Slots for at most so many of the committed tokens that the cache lacks, the root not among
   // them, if the context has room for the root. False when pages run out.
   bool reserve_fill(const redline::Sequence& sequence, std::int32_t tokens);
+  // Committed tokens before the root that its cache lacks; 0 also where feeding them has failed.
+  std::int32_t behind(const redline::Sequence& sequence);
   // Feeds what reserve_fill() has set aside for these sequences, together. What the model cannot
   // take stays out: that is said and counted when the model is asked to draft.
   void fill(std::span<const std::uint64_t> sequence_ids);
@@ -51,6 +53,7 @@ class DraftModel final : public redline::Model {
   // commit.
   std::span<const float> raw(std::uint64_t sequence_id, std::span<const Token> path) const;
   const kv::Cache* cache(std::uint64_t sequence_id) const;  // null before the first use
+  std::int32_t caught_up(std::uint64_t sequence_id) const;  // committed tokens fed since commit()
 
  private:
   struct Fed;   // a tentative row: the root or a node of some draft

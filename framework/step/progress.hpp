@@ -28,6 +28,7 @@ struct Progress {         // the engine walks `committed` token by token for its
   std::exception_ptr cause;  // of a plugin's fault
   std::string bad_draft;     // not empty: the draft failed, this was a plain step instead
   bool is_chunk = false;     // keys and values were computed, nothing else
+  bool is_feed = false;      // likewise, those of draft models
   trace::StepRecord record;  // `emitted` and `batch_id` are the engine's to fill
 };
 

@@ -25,14 +25,18 @@ trace::DraftStop stop_of(const Proposal& proposal) {
 DraftLength& length_of(const Sequence& s) { return s.strategy->length; }
 Drafter& drafter_of(const Work& w) { return w.strategy().drafter; }
 
-// Pages of every model for one sequence.
-bool reserve(Work& w) {
+bool reserve_of_target(Work& w) {
   const std::int32_t rows = w.kind == WorkKind::CHUNK ? w.chunk : w.chunk + 1 + w.budget.max_nodes;
   auto lease = kv::Lease::reserve(*w.sequence.target_kv, rows);
-  if (!lease) return false;
-  w.lease.emplace(std::move(*lease));
+  if (lease) w.lease.emplace(std::move(*lease));
+  return w.lease.has_value();
+}
+
+// Pages for one sequence, of every model that it needs.
+bool reserve(Work& w) {
+  if (w.kind != WorkKind::FEED && !reserve_of_target(w)) return false;
   return std::ranges::all_of(w.strategy().models, [&](DraftModel* model) {
-    if (w.kind != WorkKind::DECODE) return model->reserve_fill(w.view, w.chunk);
+    if (w.kind == WorkKind::FEED) return model->reserve_fill(w.view, w.chunk);
     return w.budget.max_nodes == 0 || model->reserve(w.view, w.budget.max_nodes);
   });
 }
@@ -132,12 +136,19 @@ std::int32_t Step::rows_of(const Sequence& s) {
   return s.missing() + 1 + (s.budget ? s.budget->max_nodes : 0);
 }
 
+std::int32_t Step::behind(const Sequence& s) const {
+  std::int32_t most = 0;
+  if (s.budget && s.budget->max_nodes > 0)
+    for (DraftModel* model : s.strategy->models) most = std::max(most, model->behind(view(s)));
+  return most;
+}
+
 // All or nothing: pages of every model for every sequence.
 bool Step::reserve(Works& works, Timings& timings) {
   const Lap lap(timings.kv);
   for (Work& w : works) {
     if (w.failed()) continue;
-    if (w.sequence.budget) w.budget = *w.sequence.budget;
+    if (w.is_whole() && w.sequence.budget) w.budget = *w.sequence.budget;
     if (step::reserve(w)) continue;
     for (Work& other : works) other.roll_back();
     return false;

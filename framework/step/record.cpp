@@ -5,6 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "step/draft_model.hpp"
+#include "step/optimal.hpp"
+
 namespace redline::step {
 namespace {
 
@@ -68,6 +71,8 @@ trace::StepRecord counts(const Work& w) {
                                      : trace::StepKind::PLAIN;
   r.n_nodes = static_cast<std::uint16_t>(w.draft.size());
   r.max_depth = r.drafted = static_cast<std::uint16_t>(w.draft.height());
+  for (const DraftModel* model : w.strategy().models)
+    r.draft_fed += static_cast<std::uint32_t>(model->caught_up(w.sequence.request_key));
   if (const auto& chosen = w.sequence.chosen) {
     r.budget_nodes = static_cast<std::uint32_t>(chosen->max_nodes);
     r.budget_depth = static_cast<std::uint32_t>(chosen->max_depth);
@@ -141,6 +146,7 @@ trace::NodeRecord node_of(const Work& w, Node n) {
       raw_logprob(r.target_rows, item.parent, w.target_row(item.parent), item.token);
   node.alpha = item.law == Law::ROW ? static_cast<float>(p.overlap(*q)) : kUnknown;
   node.tv = w.tv.empty() ? kUnknown : w.tv[item.parent];
+  node.optimal = w.optimal.empty() ? kUnknown : w.optimal[item.parent];
   node.accept_prob =
       test ? static_cast<float>(test->outcome ? test->prob : 1 - test->prob) : kUnknown;
   node.state = state_of(w, n, has_tests(w), test != nullptr);
@@ -148,6 +154,20 @@ trace::NodeRecord node_of(const Work& w, Node n) {
                                 : static_cast<std::uint16_t>(std::min<std::uint32_t>(
                                       rank_of(raw, item.token), kNoDraftRank - 1));
   return node;
+}
+
+// The most that any lossless rule keeps after each node.
+void bound_nodes(std::span<Work* const> works, const RowRecorder& recorder) {
+  List<std::pair<Work*, Node>> parents;
+  for (Work* w : works) {
+    w->optimal.assign(w->draft.size() + 1, kUnknown);
+    for (Node u = kRoot; u <= w->draft.size(); ++u)
+      if (w->draft.first_child(u) != kNone) parents.emplace_back(w, u);
+  }
+  recorder.each(parents.size(), [&](std::size_t k) {
+    const auto& [w, u] = parents[k];
+    w->optimal[u] = static_cast<float>(most_kept(w->draft, u, w->p[u]));
+  });
 }
 
 void record_nodes(std::span<Work* const> works, const RowRecorder& recorder) {
@@ -173,6 +193,7 @@ void record(std::span<Work* const> works, const RowRecorder& recorder) {
     traced.push_back(w);
   }
   record_rows(traced, recorder);
+  if (recorder.wants_optimal()) bound_nodes(traced, recorder);
   record_nodes(traced, recorder);
 }
 

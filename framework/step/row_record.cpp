@@ -47,8 +47,8 @@ float margin(const kernels::Ops& ops, std::span<const float> logits, Token token
 
 trace::LogitsRecord RowRecorder::record(const TracedRow& row) const {
   const kernels::Spread spread = ops_.spread(row.logits.data(), std::ssize(row.logits));
-  const bool is_topk = level_ >= trace::Level::TOPK;
-  const BestList<float> most = best(ops_, row.logits, is_topk ? topk_ : 1);
+  const bool is_topk = level() >= trace::Level::TOPK;
+  const BestList<float> most = best(ops_, row.logits, is_topk ? wanted_.topk : 1);
   trace::LogitsRecord r{};
   r.node = row.node;
   r.lse = static_cast<float>(spread.log_sum_exp);
@@ -67,7 +67,7 @@ trace::LogitsRecord RowRecorder::record(const TracedRow& row) const {
     }
     r.tail_mass = static_cast<float>(std::max(0.0, 1 - held));
   }
-  if (level_ == trace::Level::FULL) r.full.assign(row.logits.begin(), row.logits.end());
+  if (level() == trace::Level::FULL) r.full.assign(row.logits.begin(), row.logits.end());
   return r;
 }
 

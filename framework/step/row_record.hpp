@@ -22,13 +22,19 @@ struct TracedRow {
   Token drafted, emitted;         // what followed, or kNone
 };
 
+struct Recorded {  // how much of it all
+  trace::Level level;
+  std::int32_t topk;
+  bool optimal = false;  // also the most that any lossless rule keeps, node by node: it is dear
+};
+
 class RowRecorder {
  public:
   // pool: shares out the rows of a step; null: the caller's thread does them all.
-  RowRecorder(trace::Level level, std::int32_t topk, const kernels::Ops& ops,
-              device::WorkerPool* pool)
-      : level_(level), topk_(topk), ops_(ops), pool_(pool) {}
-  trace::Level level() const { return level_; }
+  RowRecorder(const Recorded& wanted, const kernels::Ops& ops, device::WorkerPool* pool)
+      : wanted_(wanted), ops_(ops), pool_(pool) {}
+  trace::Level level() const { return wanted_.level; }
+  bool wants_optimal() const { return wanted_.optimal; }
   trace::LogitsRecord record(const TracedRow& row) const;
   template <class F>  // F(std::size_t index), in any order and on any thread
   void each(std::size_t count, F&& f) const {
@@ -38,8 +44,7 @@ class RowRecorder {
   }
 
  private:
-  trace::Level level_;
-  std::int32_t topk_;
+  Recorded wanted_;
   const kernels::Ops& ops_;
   device::WorkerPool* pool_;
 };

@@ -38,11 +38,14 @@ struct Sequence {
 };
 
 struct Part {
-  Part(Sequence* whose, std::int32_t chunk_tokens = 0) : sequence(whose), chunk(chunk_tokens) {}
+  Part(Sequence* whose, std::int32_t chunk_tokens = 0, std::int32_t feed_tokens = 0)
+      : sequence(whose), chunk(chunk_tokens), feed(feed_tokens) {}
   Sequence* sequence;
   // 0: the sequence enters whole, with what its cache lacks, its root and all its nodes. Otherwise
   // so many of the committed tokens that its cache lacks, which yield nothing.
   std::int32_t chunk;
+  // Otherwise so many of those that its draft models lack: the target is not run for it.
+  std::int32_t feed;
 };
 
 }  // namespace redline::step

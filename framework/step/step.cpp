@@ -46,6 +46,7 @@ void judge(Work& w, Watch* watch) {
 // The rows of the kept path stay in every cache, all others go.
 void commit(Work& w) {
   if (w.failed()) return w.roll_back();
+  if (w.kind == WorkKind::FEED) return;
   w.lease->commit(w.kept());
   w.lease.reset();
   if (w.kind == WorkKind::CHUNK) return;
@@ -53,12 +54,13 @@ void commit(Work& w) {
   for (DraftModel* model : w.strategy().models) model->commit(w.sequence.request_key, path);
 }
 
-// The caches of draft models follow a prompt, chunk by chunk, in the forwards of all together.
+// What draft models have not been fed of long texts, chunk by chunk, in the forwards of all
+// together.
 void fill_drafts(auto& works, Timings& timings) {
   const Lap lap(timings.draft);
   std::map<DraftModel*, List<std::uint64_t>> behind;
   for (const Work& w : works)
-    if (w.kind != WorkKind::DECODE && !w.failed())
+    if (w.kind == WorkKind::FEED && !w.failed())
       for (DraftModel* model : w.strategy().models) behind[model].push_back(w.sequence.request_key);
   for (const auto& [model, sequences] : behind) model->fill(sequences);
 }
@@ -72,7 +74,7 @@ void tell(Work& w, P& plugin, State* state, std::span<const Row> p, Watch* watch
 }
 
 void observe(Work& w, Watch* watch) {
-  if (w.failed() || w.kind == WorkKind::CHUNK) return;
+  if (w.failed() || !w.is_whole()) return;
   contain(w, [&] {
     const bool wants_p = w.strategy().contract.needs.target_rows;
     const std::span<const Row> p = wants_p ? std::span<const Row>(w.p) : std::span<const Row>{};
@@ -90,9 +92,9 @@ std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
 
 }  // namespace
 
-Step::Step(model::Forward& target, trace::Level level, std::int32_t topk, const kernels::Ops& ops,
-           Watch* watch, device::WorkerPool* pool)
-    : target_(target), ops_(ops), maker_(pool), recorder_(level, topk, ops, pool), watch_(watch) {}
+Step::Step(model::Forward& target, const Recorded& recorded, const kernels::Ops& ops, Watch* watch,
+           device::WorkerPool* pool)
+    : target_(target), ops_(ops), maker_(pool), recorder_(recorded, ops, pool), watch_(watch) {}
 
 std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
                                         Timings& timings) {
@@ -101,7 +103,7 @@ std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& ora
     const Lap drafting(timings.draft);
     List<Sequence*> whole;
     for (const Part& part : parts)
-      if (part.chunk == 0)
+      if (part.chunk == 0 && part.feed == 0)
         whole.push_back(part.sequence);
       else
         begin(*part.sequence);
@@ -118,7 +120,7 @@ std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& ora
     List<Work*> whole;
     for (std::size_t k = done; k < end; ++k) {
       works[k].output = &rows;
-      if (works[k].kind != WorkKind::CHUNK) whole.push_back(&works[k]);
+      if (works[k].is_whole()) whole.push_back(&works[k]);
     }
     verify(whole, timings);
     for (; done < end; ++done) conclude(works[done], timings);
@@ -137,7 +139,7 @@ std::size_t Step::lay_out_whole(Works& works, std::size_t first) {
   std::size_t end = first;
   for (; end < works.size(); ++end) {
     Work& w = works[end];
-    if (w.failed()) continue;
+    if (w.failed() || w.kind == WorkKind::FEED) continue;
     const auto rows = static_cast<std::int32_t>(batch_.rows.size());
     if (rows > 0 && rows + w.rows() > target_.max_rows()) break;
     if (w.kind == WorkKind::CHUNK)
@@ -203,7 +205,7 @@ void Step::conclude(Work& w, Timings& timings) const {
     const Lap lap(timings.kv);
     commit(w);
   }
-  if (w.kind == WorkKind::CHUNK) return;
+  if (!w.is_whole()) return;
   w.progress.drafted = static_cast<std::uint16_t>(w.draft.height());
   ++w.sequence.steps;
   w.sequence.budget.reset();

@@ -21,7 +21,7 @@ struct Work;  // one sequence in one step
 
 class Step {
  public:
-  Step(model::Forward& target, trace::Level level, std::int32_t topk,
+  Step(model::Forward& target, const Recorded& recorded,
        const kernels::Ops& ops = kernels::ops(kernels::best()), Watch* watch = nullptr,
        device::WorkerPool* pool = nullptr);
 
@@ -29,6 +29,10 @@ class Step {
   void choose(std::span<Sequence* const> sequences) const;
   // Rows of the target that the sequence takes as a whole part, at most; after choose().
   static std::int32_t rows_of(const Sequence& sequence);
+
+  // Committed tokens that the draft model furthest behind was not fed, if the sequence is to draft;
+  // after choose(). They go in its whole part, or in parts of their own before it.
+  std::int32_t behind(const Sequence& sequence) const;
 
   // One iteration over sequences of any strategies. A sequence's first whole part drafts nothing
   // and yields the token that prefill is timed by (kind PREFILL). A plugin that throws or breaks a

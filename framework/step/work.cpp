@@ -21,11 +21,15 @@ Work::Work(const Part& part, redline::Sequence seen)
     : sequence(*part.sequence),
       view(seen),
       kind(part.chunk > 0              ? WorkKind::CHUNK
+           : part.feed > 0             ? WorkKind::FEED
            : part.sequence->is_first() ? WorkKind::FIRST
                                        : WorkKind::DECODE),
-      chunk(part.chunk > 0 ? part.chunk : part.sequence->missing()),
+      chunk(part.chunk > 0  ? part.chunk
+            : part.feed > 0 ? part.feed
+                            : part.sequence->missing()),
       draft(seen.vocab) {
-  progress.is_chunk = kind == WorkKind::CHUNK;
+  progress.is_chunk = !is_whole();
+  progress.is_feed = kind == WorkKind::FEED;
   if (!sequence.fault.empty()) fail(Fault::PLUGIN, sequence.fault);
   if (kind == WorkKind::DECODE) progress.bad_draft = sequence.refusal;
 }
@@ -36,7 +40,7 @@ void Work::fail(Fault fault, const std::string& why) {
 }
 
 std::int32_t Work::rows() const {
-  if (failed()) return 0;
+  if (failed() || kind == WorkKind::FEED) return 0;
   return kind == WorkKind::CHUNK ? chunk : chunk + 1 + static_cast<std::int32_t>(draft.size());
 }
 

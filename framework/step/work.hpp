@@ -11,7 +11,8 @@
 
 namespace redline::step {
 
-enum class WorkKind : std::uint8_t { CHUNK, FIRST, DECODE };  // FIRST: nothing is drafted
+// Of the target's cache; of those of draft models; whole: nothing is drafted; whole.
+enum class WorkKind : std::uint8_t { CHUNK, FEED, FIRST, DECODE };
 
 struct Work {
   Work(const Part& part, redline::Sequence seen);
@@ -20,7 +21,7 @@ struct Work {
   Sequence& sequence;
   redline::Sequence view;  // what plugins see; moves on with the commit
   WorkKind kind;
-  std::int32_t chunk;  // committed tokens fed; of a whole part all that the cache lacks
+  std::int32_t chunk;  // committed tokens fed; of a whole part all that the target's cache lacks
   Budget budget;
   std::optional<kv::Lease> lease;
   std::optional<LoggedDraws> draws;
@@ -34,9 +35,11 @@ struct Work {
   Verdict verdict;
   float expected_accepted = 0;  // by the rule's own word, with the verdict
   List<float> tv;               // [m+1] of an approximate rule where nodes are traced
+  List<float> optimal;          // [m+1] of nodes with children, on request
   Progress progress;
 
   const Strategy& strategy() const { return *sequence.strategy; }
+  bool is_whole() const { return kind == WorkKind::FIRST || kind == WorkKind::DECODE; }
   bool failed() const { return progress.fault != Fault::NONE; }
   void fail(Fault fault, const std::string& why);
   std::int32_t root() const { return static_cast<std::int32_t>(view.tokens.size()) - 1; }

@@ -260,6 +260,7 @@ CheckResult Checker::run() {
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   for (const char* column : {"alpha", "accept_prob"}) check_range("/nodes", column, 0, 1);
   if (minor_version() >= 1) check_range("/nodes", "tv", 0, 1);
+  if (minor_version() >= 2) check_range("/nodes", "optimal", 0, 1);
   for (const char* column : {"q_logprob", "p_logprob", "q_raw_logprob", "p_raw_logprob"})
     check_range("/nodes", column, -kNoLimit, 0);
   check_range("/decisions", "prob", 0, 1);

@@ -28,6 +28,7 @@ struct NodeRecord {
   float q_raw_logprob, p_raw_logprob;  // before them
   float alpha;                         // sum min(p, q) at the parent
   float tv;                            // of what the rule emits after the parent, from p there
+  float optimal;                       // the most that any lossless rule keeps after the parent
   float accept_prob;                   // of the rule's test, NaN when not tested
   NodeState state;
   std::uint16_t draft_rank;  // of the token in q, 0 = best; 65535 when not known
@@ -67,6 +68,7 @@ struct StepRecord {
   static constexpr std::uint32_t kNoBudget = ~std::uint32_t{0};  // it was not asked, or failed
   std::uint32_t budget_nodes = kNoBudget, budget_depth = kNoBudget;
   std::uint16_t drafted = 0, accepted_by_rule = 0, committed = 0, emitted = 0;
+  std::uint32_t draft_fed = 0;  // committed tokens that draft models were fed for it, roots apart
   float expected_accepted = 0;  // NaN when the rule cannot say
   Token last_token = -1;
   LastKind last_kind = LastKind::NONE;

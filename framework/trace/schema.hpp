@@ -17,9 +17,9 @@
 
 namespace redline::trace::schema {
 
-inline constexpr std::int32_t kMajor = 1, kMinor = 1;
+inline constexpr std::int32_t kMajor = 1, kMinor = 2;
 inline constexpr std::string_view kFormat = "redline-trace";
-inline constexpr std::string_view kVersion = "1.1";
+inline constexpr std::string_view kVersion = "1.2";
 
 enum class Width : std::uint8_t { SCALAR, TOPK, VOCAB };  // values a row
 enum class Missing : std::uint8_t { NEVER, NOT_A_NUMBER, MINUS_ONE, MAXIMUM };

@@ -156,7 +156,11 @@ const Table<StepRow>& steps() {
                {.description = "first of its n_answers rows of /answers", .since = 1}),
        of_step("n_answers",
                [](const S& s) { return static_cast<std::uint16_t>(s.record.answers.size()); },
-               {.description = "how often the length policy was asked to proceed", .since = 1})}};
+               {.description = "how often the length policy was asked to proceed", .since = 1}),
+       of_step("draft_fed", [](const S& s) { return s.record.draft_fed; },
+               {.unit = "tokens",
+                .description = "committed, that draft models were fed for it, roots left out",
+                .since = 2})}};
   return table;
 }
 
@@ -219,7 +223,12 @@ const Table<NodeRecord>& nodes() {
        of_node("draft_rank", [](const N& n) { return n.draft_rank; },
                {.unit = "1",
                 .missing = Missing::MAXIMUM,
-                .description = "rank of the token in q, 0 = best"})}};
+                .description = "rank of the token in q, 0 = best"}),
+       of_node("optimal", [](const N& n) { return n.optimal; },
+               {.unit = "1",
+                .missing = kMaybe,
+                .description = "the most that any lossless rule keeps at the parent; on request",
+                .since = 2})}};
   return table;
 }
 

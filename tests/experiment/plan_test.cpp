@@ -206,6 +206,9 @@ TEST_CASE("What this build cannot do is refused by name, never ignored") {
   }
   CHECK_THAT(refusal(base + "parallel: {backend: nccl}\n"), Contains("threads or mpi"));
   CHECK_THAT(refusal(base + "trace: {level: all}\n"), Contains("counts, chosen, topk or full"));
+  CHECK_THAT(refusal(base + "trace: {level: counts, optimal: true}\n"),
+             Contains("c.yaml:6") && Contains("chosen or more"));
+  CHECK(plan_of(base + "trace: {level: chosen, optimal: true}\n").cells.at(0).engine.trace_optimal);
   CHECK_NOTHROW(plan_of(base + "engine: {tp: 1, kv_dtype: f16, numeric_mode: row_invariant}\n"));
 }
 

@@ -65,6 +65,20 @@ TEST_CASE("A step costs its pass of the target and a pass of the draft a level")
   CHECK(tally.take(1).cost_ns == Approx(170 + 3 * 20));
 }
 
+TEST_CASE("What a draft catches up with is part of a step's cost, drafted or not") {
+  trace::NoTrace trace;
+  Costs measured = costs();
+  measured.draft.points.push_back({64, 11, 70});
+  StepTally tally(trace, measured);
+  trace::StepRecord fed = step(1, 3, 1, 1);
+  fed.draft_fed = 10;
+  tally.step(fed);
+  CHECK(tally.take(1).cost_ns == Approx(130 + 3 * 20 + 50));
+  fed.n_nodes = fed.max_depth = fed.drafted = 0;  // the policy let nothing follow
+  tally.step(fed);
+  CHECK(tally.take(1).cost_ns == Approx(100 + 50));
+}
+
 TEST_CASE("Without a cost table a step costs nothing, which is no figure") {
   trace::NoTrace trace;
   const Costs none;

@@ -68,7 +68,8 @@ void print(const StepRecord& s) {
       .put("draft_stop", code(s.draft_stop))
       .put("budget_nodes", s.budget_nodes)
       .put("budget_depth", s.budget_depth)
-      .put("n_answers", s.answers.size());
+      .put("n_answers", s.answers.size())
+      .put("draft_fed", s.draft_fed);
   for (const AnswerRecord& a : s.answers)
     Json("answers").put("depth", a.depth).put("may_grow", code(a.may_grow));
   for (const NodeRecord& n : s.nodes)
@@ -86,7 +87,8 @@ void print(const StepRecord& s) {
         .put("tv", n.tv)
         .put("accept_prob", n.accept_prob)
         .put("state", code(n.state))
-        .put("draft_rank", n.draft_rank);
+        .put("draft_rank", n.draft_rank)
+        .put("optimal", n.optimal);
   for (const DecisionRecord& d : s.decisions)
     Json("decisions")
         .put("call", d.call)

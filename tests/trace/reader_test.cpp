@@ -50,7 +50,7 @@ TEST_CASE("The header is found where the document says") {
   const Reader reader(folder / "trace-000.h5");
   CHECK(reader.attribute("/", "level") == "full");
   CHECK(reader.attribute("/", "state") == "complete");
-  CHECK(reader.attribute("/", "format_version") == "[1, 1]");
+  CHECK(reader.attribute("/", "format_version") == "[1, 2]");
   CHECK(reader.attribute("/models/target", "name") == "made-up");
   CHECK(reader.attribute("/meta/clock", "name") == "CLOCK_MONOTONIC");
   CHECK(reader.attribute("/", "nothing").empty());

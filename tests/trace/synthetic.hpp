@@ -38,6 +38,7 @@ inline NodeRecord node(std::uint32_t request, std::uint32_t step, int n) {  // n
   out.q_logprob = -x, out.p_logprob = -2 * x, out.q_raw_logprob = -3 * x,
   out.p_raw_logprob = -4 * x;
   out.alpha = x, out.tv = 1 - x, out.accept_prob = n <= kept + 1 ? 1 - x : kNan;
+  out.optimal = n % 2 ? x / 2 : kNan;
   out.state = n <= kept       ? NodeState::ACCEPTED
               : n == kept + 1 ? NodeState::REJECTED
                               : NodeState::NOT_REACHED;
@@ -75,6 +76,7 @@ inline StepRecord step(std::uint32_t request, std::uint32_t s, Level level) {
                   : kept == n_nodes ? LastKind::BONUS
                                     : LastKind::RESIDUAL;
   out.draft_stop = n_nodes == 0 ? DraftStop::NONE : DraftStop::POLICY;
+  out.draft_fed = n_nodes == 0 ? 0 : 3 + s;
   if (n_nodes > 0) out.budget_nodes = 2 * n_nodes, out.budget_depth = n_nodes + 1;
   if (level == Level::COUNTS) return out;
   for (int n = 1; n <= n_nodes; ++n) {
