@@ -3,6 +3,7 @@
 // replaces the families it has faster code for. One translation unit a family and set.
 #pragma once
 #include "redline/kernels/ops.hpp"
+#include "redline/kernels/probabilities.hpp"
 
 namespace redline::kernels {
 
@@ -23,5 +24,9 @@ void install_avx_vnni_matmul_of_avx512(Ops& ops);  // the same in its encoding
 void install_avx512_matmul(Ops& ops);
 void install_avx512_attention(Ops& ops);
 void install_avx512_vocabulary(Ops& ops);
+
+void install_reference_probabilities(ProbabilityOps& ops);
+void install_avx2_probabilities(ProbabilityOps& ops);
+void install_avx512_probabilities(ProbabilityOps& ops);
 
 }  // namespace redline::kernels

@@ -39,35 +39,36 @@ std::int64_t argmax(const float* logits, std::int64_t vocab) {
   return 0;
 }
 
-double softmax(const float* logits, std::int64_t vocab, float* p) {
-  const float best = largest_logit(logits, vocab);
-  Doubles sums = zero_doubles();
-  for_each_lanes(logits, vocab, [&](std::int64_t i, Floats x, std::int64_t count) {
-    const Floats power = first(exponential(x - splat(best)), count, splat(0));
-    store_first(p + i, power, count);
-    sums = add(sums, power);
-  });
-  const Floats inverse = splat(static_cast<float>(1.0 / sum(sums)));
-  Doubles totals = zero_doubles();
-  for (std::int64_t i = 0; i < vocab; i += kLanes) {
-    const std::int64_t count = vocab - i < kLanes ? vocab - i : kLanes;
-    const Floats share = load_first(p + i, count) * inverse;
-    store_first(p + i, share, count);
-    totals = add(totals, first(share, count, splat(0)));
-  }
-  return sum(totals);
-}
-
-Spread spread(const float* logits, std::int64_t vocab) {
+// Hands each e = exp(x - best) to keep(index, lanes, count), which may store it. inverse: 1 / Z.
+template <class Keep>
+inline Spread exponentials(const float* logits, std::int64_t vocab, Floats* inverse, Keep keep) {
   const Floats best = splat(largest_logit(logits, vocab)), zero = splat(0);
   Doubles sums = zero_doubles(), products = zero_doubles();
-  for_each_lanes(logits, vocab, [&](std::int64_t, Floats x, std::int64_t count) {
+  for_each_lanes(logits, vocab, [&](std::int64_t i, Floats x, std::int64_t count) {
     const Floats below = x - best, power = exponential(below);
+    keep(i, power, count);
     sums = add(sums, first(power, count, zero));
     products = add(products, first(zero_below(below, splat(-87.0f), power * below), count, zero));
   });
   const double all = sum(sums), log_sum = log64(all);
+  *inverse = splat(static_cast<float>(1.0 / all));
   return {static_cast<double>(largest(best)) + log_sum, log_sum - sum(products) / all};
+}
+
+Spread softmax(const float* logits, std::int64_t vocab, float* p) {
+  Floats inverse;
+  const Spread spread = exponentials(
+      logits, vocab, &inverse,
+      [p](std::int64_t i, Floats power, std::int64_t count) { store_first(p + i, power, count); });
+  for_each_lanes(p, vocab, [&](std::int64_t i, Floats power, std::int64_t count) {
+    store_first(p + i, power * inverse, count);
+  });
+  return spread;
+}
+
+Spread spread(const float* logits, std::int64_t vocab) {
+  Floats inverse;
+  return exponentials(logits, vocab, &inverse, [](std::int64_t, Floats, std::int64_t) {});
 }
 
 bool block_maxima(const float* logits, std::int64_t vocab, float* maxima) {

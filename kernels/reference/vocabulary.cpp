@@ -22,34 +22,33 @@ std::int64_t argmax(const float* logits, std::int64_t vocab) {
   return 0;  // nothing but NaNs
 }
 
-double softmax(const float* logits, std::int64_t vocab, float* p) {
-  const float best = largest(logits, vocab);
-  double sums[kLanes] = {};
-  for (std::int64_t i = 0; i < vocab; ++i) {
-    p[i] = exp32(logits[i] - best);
-    sums[i % kLanes] = sums[i % kLanes] + static_cast<double>(p[i]);
-  }
-  const float inverse = static_cast<float>(1.0 / sum_lanes(sums));
-  double totals[kLanes] = {};
-  for (std::int64_t i = 0; i < vocab; ++i) {
-    p[i] = p[i] * inverse;
-    totals[i % kLanes] = totals[i % kLanes] + static_cast<double>(p[i]);
-  }
-  return sum_lanes(totals);
-}
-
-// With e = exp(x - best) and their sum Z: the entropy is log Z - sum e (x - best) / Z.
-Spread spread(const float* logits, std::int64_t vocab) {
+// With e = exp(x - best) and their sum Z: the entropy is log Z - sum e (x - best) / Z. p, if it is
+// not null: where e stays, as float32. inverse: 1 / Z.
+Spread exponentials(const float* logits, std::int64_t vocab, float* p, float* inverse) {
   const float best = largest(logits, vocab);
   double sums[kLanes] = {}, products[kLanes] = {};
   for (std::int64_t i = 0; i < vocab; ++i) {
     const float below = logits[i] - best, power = exp32(below);
+    if (p) p[i] = power;
     sums[i % kLanes] = sums[i % kLanes] + static_cast<double>(power);
     products[i % kLanes] =
         products[i % kLanes] + static_cast<double>(below < -87.0f ? 0.0f : power * below);
   }
   const double sum = sum_lanes(sums), log_sum = log64(sum);
+  *inverse = static_cast<float>(1.0 / sum);
   return {static_cast<double>(best) + log_sum, log_sum - sum_lanes(products) / sum};
+}
+
+Spread softmax(const float* logits, std::int64_t vocab, float* p) {
+  float inverse = 0;
+  const Spread spread = exponentials(logits, vocab, p, &inverse);
+  for (std::int64_t i = 0; i < vocab; ++i) p[i] = p[i] * inverse;
+  return spread;
+}
+
+Spread spread(const float* logits, std::int64_t vocab) {
+  float inverse = 0;
+  return exponentials(logits, vocab, nullptr, &inverse);
 }
 
 bool block_maxima(const float* logits, std::int64_t vocab, float* maxima) {

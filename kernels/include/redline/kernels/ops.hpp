@@ -103,11 +103,10 @@ struct Ops {
 
   // Of one row of logits [V]. Ties go to the lowest id.
   std::int64_t (*argmax)(const float* logits, std::int64_t vocab);
-  // p = softmax(logits) with the exp of these kernels; -inf gives exactly 0. Returns the sum of
-  // p in float64. NaN anywhere, or no finite logit: returns NaN and leaves p unspecified.
-  double (*softmax)(const float* logits, std::int64_t vocab, float* p);
-  // Without a place for p. What makes softmax NaN makes both NaN.
   Spread (*spread)(const float* logits, std::int64_t vocab);
+  // p = softmax(logits) with the exp of these kernels; -inf gives exactly 0. Returns what spread
+  // does: NaNs if there is a NaN or no finite logit, and p is then unspecified.
+  Spread (*softmax)(const float* logits, std::int64_t vocab, float* p);
   // The greatest of each kMaximaBlock logits, NaNs passed over: maxima [ceil(V / kMaximaBlock)].
   // False when a NaN or +inf is among the logits.
   bool (*block_maxima)(const float* logits, std::int64_t vocab, float* maxima);
