@@ -8,6 +8,7 @@
 #include "api/best.hpp"
 #include "api/lanes.hpp"
 #include "api/rows.hpp"
+#include "redline/kernels/probabilities.hpp"
 
 namespace redline {
 inline namespace v1 {
@@ -16,16 +17,36 @@ namespace {
 constexpr std::size_t kBlock = 1024;  // tokens
 
 template <class T>
+const kernels::WeightOps<T>& passes() {
+  static const kernels::ProbabilityOps& ops = kernels::probability_ops(kernels::best());
+  if constexpr (std::is_same_v<T, float>)
+    return ops.floats;
+  else
+    return ops.doubles;
+}
+
+template <class T>
+class Dense;
+
+template <class T, class... From>
+Row::Source::Ptr made(From&&... from) {
+  auto row =
+      std::allocate_shared<const Dense<T>>(Recycling<Dense<T>>(), std::forward<From>(from)...);
+  return row->total() > 0 ? row : nullptr;
+}
+
+template <class T>
 class Dense final : public Row::Source {
  public:
-  Dense(List<T> weights, std::optional<double> logs) : weights_(std::move(weights)), logs_(logs) {
-    mass_before_.reserve(blocks() + 1);
-    mass_before_.push_back(0);
-    for (std::size_t b = 0; b < blocks(); ++b) {
-      const std::span<const T> w = block(b);
-      mass_before_.push_back(mass_before_[b] + lane_sum(w.size(), [&](auto i) { return w[i]; }));
-    }
-    factor_ = 1 / total();
+  Dense(Weights<T> weights, std::optional<double> logs)
+      : weights_(std::move(weights)), logs_(logs) {
+    sum_blocks(
+        [&](std::size_t b) { return passes<T>().sum(block(b).data(), std::ssize(block(b))); });
+  }
+  // max(0, w p - q): a block is summed while it is at hand.
+  template <class P>
+  Dense(const Dense<P>& p, const Source& q, double w) : weights_(p.weights_.size()) {
+    sum_blocks([&](std::size_t b) { return p.clip(b, q, w, weights_.data() + b * kBlock); });
   }
   double total() const { return mass_before_.back(); }
 
@@ -41,19 +62,12 @@ class Dense final : public Row::Source {
     return std::log(total()) - (logs_ ? *logs_ : logs()) * factor_;
   }
   double mass(const Source& q, double w) const override {
+    std::array<double, kBlock> buffer;
     double sum = 0;
-    clip(q, w, [&](std::size_t, std::span<const double> left) {
-      sum += lane_sum(left.size(), [&](auto i) { return left[i]; });
-    });
+    for (std::size_t b = 0; b < blocks(); ++b) sum += clip(b, q, w, buffer.data());
     return sum;
   }
-  Ptr residual(const Source& q, double w) const override {
-    List<double> out(weights_.size());
-    clip(q, w, [&](std::size_t first, std::span<const double> left) {
-      std::copy(left.begin(), left.end(), out.begin() + static_cast<std::ptrdiff_t>(first));
-    });
-    return dense_row(std::move(out));
-  }
+  Ptr residual(const Source& q, double w) const override { return made<double>(*this, q, w); }
   Ptr without(std::span<const Token> used) const override { return without_used(*this, used); }
   Token pick(double u) const override {
     const double goal = u * total();
@@ -75,11 +89,13 @@ class Dense final : public Row::Source {
     return out;
   }
   void read(Token first, std::span<double> out) const override {
-    const T* w = weights_.data() + first;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = w[i] * factor_;
+    passes<T>().scale(weights_.data() + first, std::ssize(out), factor_, out.data());
   }
 
  private:
+  template <class P>
+  friend class Dense;
+
   double logs() const {
     return lane_sum(weights_.size(), [&](auto i) {
       const double w = weights_[i];
@@ -91,43 +107,44 @@ class Dense final : public Row::Source {
     const std::span<const T> all = weights_;
     return all.subspan(b * kBlock, std::min(kBlock, all.size() - b * kBlock));
   }
-  // max(0, w p - q), block by block.
-  template <class F>
-  void clip(const Source& q, double w, F&& each) const {
-    std::array<double, kBlock> buffer;
-    for (std::size_t b = 0; b < blocks(); ++b) {
-      const std::span<const T> p = block(b);
-      const std::span<double> left(buffer.data(), p.size());
-      q.read(static_cast<Token>(b * kBlock), left);
-      for (std::size_t i = 0; i < p.size(); ++i) {
-        const double d = w * (p[i] * factor_) - left[i];
-        left[i] = d > 0 ? d : 0;
-      }
-      each(b * kBlock, left);
-    }
+  template <class SumOf>
+  void sum_blocks(SumOf&& sum_of) {
+    mass_before_.reserve(blocks() + 1);
+    mass_before_.push_back(0);
+    for (std::size_t b = 0; b < blocks(); ++b) mass_before_.push_back(mass_before_[b] + sum_of(b));
+    factor_ = 1 / total();
+  }
+  // max(0, w p - q) of a block; returns its sum.
+  double clip(std::size_t b, const Source& q, double w, double* out) const {
+    const std::span<const T> p = block(b);
+    q.read(static_cast<Token>(b * kBlock), {out, p.size()});
+    return passes<T>().clip(p.data(), std::ssize(p), factor_, w, out);
   }
 
-  List<T> weights_;             // [V]
+  Weights<T> weights_;          // [V]
   std::optional<double> logs_;  // the sum of w ln w, if known
   List<double> mass_before_;    // [blocks + 1], in weights
   double factor_;
 };
 
-template <class T>
-Row::Source::Ptr make(List<T> weights, std::optional<double> logs = {}) {
-  auto row = std::allocate_shared<const Dense<T>>(Recycling<Dense<T>>(), std::move(weights), logs);
-  return row->total() > 0 ? row : nullptr;
-}
-
 }  // namespace
 
-Row::Source::Ptr dense_row(List<float> weights, std::optional<double> logs) {
-  return make(std::move(weights), logs);
+Row::Source::Ptr dense_row(Weights<float> weights, std::optional<double> logs) {
+  return made<float>(std::move(weights), logs);
 }
-Row::Source::Ptr dense_row(List<double> weights) { return make(std::move(weights)); }
+Row::Source::Ptr dense_row(Weights<double> weights) {
+  return made<double>(std::move(weights), std::optional<double>());
+}
+Row softmax_row(Weights<float> p, double entropy) {
+  const Row::Source::Ptr row = dense_row(std::move(p), -entropy);
+  const double sum = row ? static_cast<const Dense<float>&>(*row).total() : 0;
+  if (!(std::abs(sum - 1) <= 1e-4))
+    throw Error("row: its softmax sums to " + std::to_string(sum) + ", must be 1 within 1e-4");
+  return Row(row);
+}
 
 Row::Source::Ptr without_used(const Row::Source& row, std::span<const Token> used) {
-  List<double> left(row.vocab());
+  Weights<double> left(row.vocab());
   row.read(0, left);
   for (const Token t : used) left.at(t) = 0;
   if (auto rest = dense_row(left)) return rest;

@@ -207,7 +207,7 @@ std::optional<Token> Logits::single() const {
 Row Logits::row() const {
   if (const auto token = single()) return Row::point(vocab(), *token);
   if (kept_.empty()) {
-    List<float> w(values_.begin(), values_.end());
+    Weights<float> w(values_.begin(), values_.end());
     const double logs = weigh(w);
     return Row(dense_row(std::move(w), logs));
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/rows.hpp"
+
 namespace redline::step {
 namespace {
 
@@ -94,9 +96,9 @@ void Chain::edit(const Path& path, Logits& row) const {
 Row Chain::close(const Logits& row) const {
   if (row.single() || !row.kept().empty()) return row.row();
   const std::span<const float> logits = row.read();
-  return Row::dense(row.vocab(), [&](std::span<float> p) {
-    ops_.softmax(logits.data(), std::ssize(logits), p.data());
-  });
+  Weights<float> p(logits.size());
+  const kernels::Spread spread = ops_.softmax(logits.data(), std::ssize(logits), p.data());
+  return softmax_row(std::move(p), spread.entropy);
 }
 
 }  // namespace redline::step

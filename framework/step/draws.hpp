@@ -2,7 +2,6 @@
 // Where decisions come from (Philox or a script), the keys they carry, and the log that holds a
 // plugin to the laws of noise.
 #pragma once
-#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "redline/draft.hpp"
 #include "redline/draws.hpp"
+#include "redline/kernels/philox.hpp"
 #include "redline/plugin.hpp"
 #include "trace/records.hpp"
 
@@ -38,9 +38,7 @@ class Oracle {
   virtual Token race(const Key& key, const Row& row) = 0;  // argmax of log p + Gumbel noise
 };
 
-using PhiloxBlock = std::array<std::uint32_t, 4>;  // low word first
-PhiloxBlock philox4x32(PhiloxBlock counter,
-                       std::uint64_t key);  // 10 rounds; Salmon et al., SC 2011
+using kernels::PhiloxBlock, kernels::philox4x32;
 
 // Stateless: a decision is a function of its key.
 class Philox final : public Oracle {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
+#include <set>
 
 #include "step/chain.hpp"
 
@@ -85,6 +87,22 @@ TEST_CASE("An empty chain is the softmax, and the model's logits stay untouched"
   CHECK(row.at(2) == 0);
   CHECK(row.at(3) == Approx(.625).epsilon(1e-6));
   CHECK(logits == before);
+}
+
+TEST_CASE("A row's entropy comes with its softmax, by the same bits on every instruction set") {
+  std::vector<float> logits(1000);
+  for (std::size_t t = 0; t < logits.size(); ++t) logits[t] = 5 * std::sin(static_cast<float>(t));
+  logits[3] = -kInfinity;
+  std::set<double> found;
+  for (const kernels::Isa isa : kernels::supported()) {
+    const Row row = Chain({}, kernels::ops(isa)).apply({}, logits);
+    double entropy = 0;
+    for (Token t = 0; t < row.vocab(); ++t)
+      entropy -= row.at(t) > 0 ? row.at(t) * std::log(row.at(t)) : 0;
+    CHECK(row.entropy() == Approx(entropy).epsilon(1e-6));
+    found.insert(row.entropy());
+  }
+  CHECK(found.size() == 1);
 }
 
 TEST_CASE("At temperature 0 a row is a point, ties at the lowest id") {
