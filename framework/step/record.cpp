@@ -118,6 +118,28 @@ void record_rows(std::span<Work* const> works, const RowRecorder& recorder) {
                 [&](std::size_t k) { *tasks[k].into = recorder.record(tasks[k].row); });
 }
 
+struct MarginTask {
+  std::span<const float> logits;
+  Token token;
+  float* into;
+};
+
+// Of the tokens that the step commits.
+void record_margins(std::span<Work* const> works, const RowRecorder& recorder) {
+  List<MarginTask> tasks;
+  for (Work* w : works) {
+    if (w->failed()) continue;
+    const List<Node> passed = w->passed();
+    List<float>& margins = w->progress.margins;
+    margins.resize(passed.size());
+    for (std::size_t k = 0; k < passed.size(); ++k)
+      tasks.push_back({w->target_row(passed[k]), emitted_after(*w, passed[k]), &margins[k]});
+  }
+  recorder.each(tasks.size(), [&](std::size_t k) {
+    *tasks[k].into = recorder.margin(tasks[k].logits, tasks[k].token);
+  });
+}
+
 // Of a token in the raw row after `parent`, whose log-sum-exp `rows` hold.
 float raw_logprob(std::span<const trace::LogitsRecord> rows, Node parent,
                   std::span<const float> logits, Token token) {
@@ -192,6 +214,7 @@ void record(std::span<Work* const> works, const RowRecorder& recorder) {
     w->progress.record.decisions = w->draws->log();
     traced.push_back(w);
   }
+  record_margins(works, recorder);
   record_rows(traced, recorder);
   if (recorder.wants_optimal()) bound_nodes(traced, recorder);
   record_nodes(traced, recorder);

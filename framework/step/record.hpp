@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step leaves in the trace of its sequences, as much of it as the level asks for.
+// What a step leaves in the trace of its sequences, as much of it as the level asks for, and how
+// far from a tie its choices were.
 #pragma once
 #include "step/row_record.hpp"
 #include "step/work.hpp"

@@ -39,8 +39,8 @@ std::uint32_t rank_of(std::span<const float> logits, Token token) {
   return better;
 }
 
-float margin(const kernels::Ops& ops, std::span<const float> logits, Token token) {
-  for (const auto& [other, value] : best(ops, logits, 2))
+float RowRecorder::margin(std::span<const float> logits, Token token) const {
+  for (const auto& [other, value] : best(ops_, logits, 2))
     if (other != token) return logits[token] - value;
   return std::numeric_limits<float>::infinity();  // no other can come
 }

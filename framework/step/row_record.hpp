@@ -13,8 +13,6 @@ namespace redline::step {
 
 // How many tokens are better; ties go to the lower id.
 std::uint32_t rank_of(std::span<const float> logits, Token token);
-// logits[token] less the greatest other logit: how far from a tie the choice was.
-float margin(const kernels::Ops& ops, std::span<const float> logits, Token token);
 
 struct TracedRow {
   Node node;
@@ -36,10 +34,12 @@ class RowRecorder {
   trace::Level level() const { return wanted_.level; }
   bool wants_optimal() const { return wanted_.optimal; }
   trace::LogitsRecord record(const TracedRow& row) const;
+  // logits[token] less the greatest other logit: how far from a tie the choice was.
+  float margin(std::span<const float> logits, Token token) const;
   template <class F>  // F(std::size_t index), in any order and on any thread
   void each(std::size_t count, F&& f) const {
     auto task = [&](std::int64_t index, int) { f(static_cast<std::size_t>(index)); };
-    if (pool_) return pool_->run(static_cast<std::int64_t>(count), task);
+    if (pool_ && count > 1) return pool_->run(static_cast<std::int64_t>(count), task);
     for (std::size_t k = 0; k < count; ++k) f(k);
   }
 

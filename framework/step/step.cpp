@@ -94,7 +94,7 @@ std::vector<Alternative> best_of(const Row& p, std::int32_t count) {
 
 Step::Step(model::Forward& target, const Recorded& recorded, const kernels::Ops& ops, Watch* watch,
            device::WorkerPool* pool)
-    : target_(target), ops_(ops), maker_(pool), recorder_(recorded, ops, pool), watch_(watch) {}
+    : target_(target), maker_(pool), recorder_(recorded, ops, pool), watch_(watch) {}
 
 std::optional<List<Progress>> Step::run(std::span<const Part> parts, Oracle& oracle,
                                         Timings& timings) {
@@ -221,13 +221,11 @@ void Step::move_on(Work& w) const {
   done.committed = w.draft.path(w.verdict.keep);
   done.accepted_by_rule = static_cast<std::uint16_t>(done.committed.size());
   done.committed.push_back(w.verdict.next);
-  auto passed = w.line(w.verdict.keep);
-  passed.insert(passed.begin(), kRoot);
+  const List<Node> passed = w.passed();
   for (std::size_t k = 0; k < passed.size(); ++k) {
     const Token token = done.committed[k];
     const Row& p = w.p[passed[k]];
     done.logprobs.push_back(static_cast<float>(std::log(p.at(token))));
-    done.margins.push_back(margin(ops_, w.target_row(passed[k]), token));
     if (s.top_logprobs > 0) done.top.push_back(best_of(p, s.top_logprobs));
   }
   s.tokens.insert(s.tokens.end(), done.committed.begin(), done.committed.end());

@@ -62,7 +62,6 @@ class Step {
   void move_on(Work& work) const;
 
   model::Forward& target_;
-  const kernels::Ops& ops_;
   RowMaker maker_;
   RowRecorder recorder_;
   Watch* watch_;

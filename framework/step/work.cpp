@@ -59,6 +59,12 @@ List<Node> Work::line(Node n) const {
   return nodes;
 }
 
+List<Node> Work::passed() const {
+  List<Node> nodes = line(verdict.keep);
+  nodes.insert(nodes.begin(), kRoot);
+  return nodes;
+}
+
 List<std::int32_t> Work::kept() const {
   const std::int32_t committed = kind == WorkKind::CHUNK ? chunk : chunk + 1;
   List<std::int32_t> slots(committed);

@@ -48,6 +48,7 @@ struct Work {
   std::span<const float> target_row(Node n) const;
   std::span<const float> draft_row(Node n) const;
   List<Node> line(Node n) const;     // from below the root to n
+  List<Node> passed() const;         // the root and the kept path
   List<std::int32_t> kept() const;   // slots that stay after the verdict
   void drop_draft(std::string why);  // a plain step instead
   void roll_back();                  // nothing of this step stays in any cache
