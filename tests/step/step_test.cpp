@@ -81,6 +81,28 @@ TEST_CASE("The last chunk of a prompt and its first token share a forward") {
   CHECK(cell.timings.rows == 40 + 4);
 }
 
+TEST_CASE("A tree of 64 nodes is verified by one forward of 65 rows") {
+  const auto times = [](int count, const std::string& children) {
+    std::string level = children;
+    for (int k = 1; k < count; ++k) level += ',' + children;
+    return level;
+  };
+  const std::string shape = "4;" + times(4, "3") + ';' + times(12, "2") + ';' + times(24, "1");
+  for (const char* rule : {"accept_traversal", "accept_multiround", "accept_match"}) {
+    INFO(rule);
+    Cell cell(sampled(like_target(2), table(shape.c_str(), "new"), {rule}));
+    Philox noise;
+    Sequence s = cell.open(prompt(4), 4, 100);
+    cell.run(s, noise);  // the prompt and its first token
+    const std::int64_t forwards = cell.target.forwards, rows = cell.target.rows;
+    const Progress made = cell.run(s, noise);
+    CHECK(made.record.n_nodes == 64);
+    CHECK(made.record.max_depth == 4);
+    CHECK(cell.target.forwards == forwards + 1);
+    CHECK(cell.target.rows == rows + 65);
+  }
+}
+
 TEST_CASE("Nothing is drafted below a stop token, and the first stop is reached") {
   for (const char* rule : {"accept_match", "accept_delta", "accept_ratio"}) {
     const CellSpec spec = greedy(target_law(), chain(6), {rule});
