@@ -17,10 +17,10 @@ struct Block {             // block_weights(type) of these are used: 32 or 256
 };
 
 void read_file_block(WeightType type, const std::byte* file, Block& block);
-void write_tile_block(WeightType type, std::int64_t cols, std::byte* tile, std::int64_t row,
-                      std::int64_t index, const Block& block);
-void read_tile_block(WeightType type, std::int64_t cols, const std::byte* tile, std::int64_t row,
-                     std::int64_t index, Block& block);
+void write_tile_block(WeightType type, std::byte* tile, std::int64_t row, std::int64_t index,
+                      const Block& block);
+void read_tile_block(WeightType type, const std::byte* tile, std::int64_t row, std::int64_t index,
+                     Block& block);
 void dequantize_block(WeightType type, const Block& block, float* out);  // out [block_weights]
 
 // One row of a tile -> float32 [cols]; the same bits as dequantize_row of the file's row.

@@ -3,9 +3,12 @@
 // file local on purpose, so that no copy compiled for one set can be linked into the code of
 // another.
 //
-// Tile of a quantised type, 16 rows x K: headers[K / header_inputs], then quants[K / 32], both
-// areas sequential in k. Quants of 32 inputs are 8 groups j of 4 inputs; group j as bytes is
-// W[j][row * 4 + i] = weight of input 4j + i: the operand order of vpdpbusd and vpmaddubsw.
+// Tile of a quantised type, 16 rows x K: sections in order of k, and nothing else, so that a walk
+// reads one stream of memory, which the hardware's prefetcher follows. A section holds its headers,
+// then its quants: of 256 inputs of a K-quant, of 64 where a header takes 32 bytes (of 32 at the
+// end of a row), of 32 for Q4_1. It begins at a multiple of 64 bytes.
+// Quants of 32 inputs are 8 groups j of 4 inputs; group j as bytes is W[j][row * 4 + i] = weight of
+// input 4j + i: the operand order of vpdpbusd and vpmaddubsw.
 //   4 low bits: byte [p][64] holds W[2p] low, W[2p + 1] high, p < 4
 //   5th bit:    then byte [64], bit j for W[j]
 //   6 bits:     then byte [2][64], bits 2 (j % 4) of plane j / 4 for W[j]
@@ -50,28 +53,37 @@ inline constexpr bool has_min(WeightType type) {
 }
 inline constexpr std::int64_t align64(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Offset of the quants in a tile: the headers come first.
-inline constexpr std::int64_t quants_offset(WeightType type, std::int64_t cols) {
-  return align64(cols / info(type).block_weights * info(type).header_bytes);
+// A section: its blocks of 32 inputs, the bytes of its headers, all of its bytes.
+inline constexpr std::int64_t blocks_of_section(WeightType type) {
+  return has_sub_scales(type)            ? info(type).block_weights / kBlock
+         : info(type).header_bytes == 32 ? 2
+                                         : 1;
+}
+inline constexpr std::int64_t headers_of_section(WeightType type) {
+  return align64(has_sub_scales(type) ? info(type).header_bytes
+                                      : blocks_of_section(type) * info(type).header_bytes);
+}
+inline constexpr std::int64_t bytes_of_section(WeightType type) {
+  return headers_of_section(type) + blocks_of_section(type) * info(type).quant_bytes;
 }
 inline constexpr std::int64_t bytes_of_tile(WeightType type, std::int64_t cols) {
-  return quants_offset(type, cols) + cols / kBlock * info(type).quant_bytes;
+  const std::int64_t blocks = cols / kBlock, rest = blocks % blocks_of_section(type);
+  return blocks / blocks_of_section(type) * bytes_of_section(type) +
+         (rest ? headers_of_section(type) + rest * info(type).quant_bytes : 0);
 }
 
-// Where the inputs of a view begin in each of its tiles. A view of inputs may begin inside a
-// header.
-struct TileWalk {
-  std::int64_t tile_bytes, header, part, quants;  // bytes; part: 32 inputs of the first header
+// Where in a tile the b-th 32 inputs lie.
+struct TilePlace {
+  std::int64_t section, part;  // bytes; the block's index in the section
 };
-inline constexpr TileWalk walk_of(const PackedMatrix& w) {
-  const TypeInfo& of = info(w.type);
-  const std::int64_t first = w.first_col / kBlock;
-  const std::int64_t parts = of.block_weights > kBlock ? of.block_weights / kBlock : 1;
-  const std::int64_t tile_cols = w.cols_of_tiles ? w.cols_of_tiles : w.cols;
-  return {.tile_bytes = bytes_of_tile(w.type, tile_cols),
-          .header = first / parts * of.header_bytes,
-          .part = first % parts,
-          .quants = quants_offset(w.type, tile_cols) + first * of.quant_bytes};
+inline constexpr TilePlace place_of(WeightType type, std::int64_t b) {
+  return {b / blocks_of_section(type) * bytes_of_section(type), b % blocks_of_section(type)};
+}
+inline constexpr std::int64_t header_of(WeightType type, TilePlace at) {
+  return at.section + (has_sub_scales(type) ? 0 : at.part * info(type).header_bytes);
+}
+inline constexpr std::int64_t quants_of(WeightType type, TilePlace at) {
+  return at.section + headers_of_section(type) + at.part * info(type).quant_bytes;
 }
 
 // Rows of one decode of a weight block. More rows are split evenly: 9 is 5 + 4.

@@ -81,16 +81,18 @@ void pack_row(WeightType type, std::int64_t cols, const std::byte* row, std::byt
   Block block;
   for (std::int64_t b = 0; b < cols / info(type).block_weights; ++b) {
     read_file_block(type, row + b * info(type).block_bytes, block);
-    write_tile_block(type, cols, tile, lane, b, block);
+    write_tile_block(type, tile, lane, b, block);
   }
 }
 
 }  // namespace
 
-void write_tile_block(WeightType type, std::int64_t cols, std::byte* tile, std::int64_t row,
-                      std::int64_t index, const Block& block) {
+void write_tile_block(WeightType type, std::byte* tile, std::int64_t row, std::int64_t index,
+                      const Block& block) {
   const TypeInfo& of = info(type);
-  std::byte* const header = tile + index * of.header_bytes;
+  const std::int64_t parts = of.block_weights / kBlock;
+  const TilePlace at = place_of(type, index * parts);
+  std::byte* const header = tile + header_of(type, at);
   std::memcpy(header + 2 * row, &block.d, 2);
   if (type == WeightType::Q6_K) {
     for (int g = 0; g < 16; ++g) header[32 + 16 * g + row] = std::byte{block.scale[g]};
@@ -103,16 +105,17 @@ void write_tile_block(WeightType type, std::int64_t cols, std::byte* tile, std::
       }
     }
   }
-  const std::int64_t parts = of.block_weights / kBlock;
-  std::byte* quants = tile + quants_offset(type, cols) + index * parts * of.quant_bytes;
+  std::byte* quants = tile + quants_of(type, at);
   for (std::int64_t part = 0; part < parts; ++part, quants += of.quant_bytes)
     write_quants(quant_bits(type), block.q + part * kBlock, quants, row);
 }
 
-void read_tile_block(WeightType type, std::int64_t cols, const std::byte* tile, std::int64_t row,
-                     std::int64_t index, Block& block) {
+void read_tile_block(WeightType type, const std::byte* tile, std::int64_t row, std::int64_t index,
+                     Block& block) {
   const TypeInfo& of = info(type);
-  const std::byte* const header = tile + index * of.header_bytes;
+  const std::int64_t parts = of.block_weights / kBlock;
+  const TilePlace at = place_of(type, index * parts);
+  const std::byte* const header = tile + header_of(type, at);
   std::memcpy(&block.d, header + 2 * row, 2);
   if (type == WeightType::Q6_K) {
     for (int g = 0; g < 16; ++g)
@@ -126,8 +129,7 @@ void read_tile_block(WeightType type, std::int64_t cols, const std::byte* tile, 
       }
     }
   }
-  const std::int64_t parts = of.block_weights / kBlock;
-  const std::byte* quants = tile + quants_offset(type, cols) + index * parts * of.quant_bytes;
+  const std::byte* quants = tile + quants_of(type, at);
   for (std::int64_t part = 0; part < parts; ++part, quants += of.quant_bytes)
     read_quants(quant_bits(type), quants, row, block.q + part * kBlock);
 }
@@ -143,7 +145,7 @@ void dequantize_tile_row(WeightType type, std::int64_t cols, const std::byte* ti
   Block block;
   const std::int64_t weights = info(type).block_weights;
   for (std::int64_t b = 0; b < cols / weights; ++b) {
-    read_tile_block(type, cols, tile, row, b, block);
+    read_tile_block(type, tile, row, b, block);
     dequantize_block(type, block, out + b * weights);
   }
 }

@@ -102,8 +102,8 @@ void gather_rows(const PackedMatrix& w, std::span<const std::int32_t> rows, std:
       continue;
     }
     for (std::int64_t b = 0; b < w.cols / info(w.type).block_weights; ++b) {
-      read_tile_block(w.type, w.cols, from, lane, b, block);
-      write_tile_block(w.type, w.cols, to, own, b, block);
+      read_tile_block(w.type, from, lane, b, block);
+      write_tile_block(w.type, to, own, b, block);
     }
   }
 }

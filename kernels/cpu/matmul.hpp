@@ -16,9 +16,8 @@ struct Rows {              // of one pass
 };
 
 struct Inputs {  // of one tile
-  const std::byte* headers;
-  std::int64_t part;  // of the first header
-  const std::byte* quants;
+  const std::byte* section;
+  std::int64_t part;  // of the section: the first 32 inputs
   std::int64_t cols;
 };
 
@@ -77,38 +76,32 @@ constexpr bool five_bits(WeightType type) {
   return type == WeightType::Q5_0 || type == WeightType::Q5_K;
 }
 
-// Weights are read once and in order. Far ahead into the second cache level, whose many outstanding
-// reads fill the memory bus, then near ahead into the first.
-constexpr std::int64_t kFarBytes = 12288, kNearBytes = 1024;
-
+// A tile is one stream of memory. A walk of one or two rows keeps pace with it, and is best left to
+// the hardware's prefetcher, with lines brought near in time. More rows compute for longer than
+// that prefetcher looks ahead: they ask far ahead, for the second cache level.
+template <int M>
 inline void prefetch(const std::byte* at, std::int64_t bytes) {
-  for (std::int64_t line = 0; line < bytes; line += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(at + line + kFarBytes), _MM_HINT_T1);
-    _mm_prefetch(reinterpret_cast<const char*>(at + line + kNearBytes), _MM_HINT_T0);
-  }
-}
-// Headers are few: near ahead only, each line once.
-inline void prefetch_header(const std::byte* at, std::int64_t bytes) {
+  constexpr std::int64_t kAheadBytes = M <= 2 ? 6144 : 12288;
   for (std::int64_t line = 0; line < bytes; line += 64)
-    _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(at + line + kAheadBytes),
+                 M <= 2 ? _MM_HINT_T0 : _MM_HINT_T1);
 }
 
-// Calls block(header, quants, part, x) for every 32 inputs, part-th of their header.
+// Calls block(header, quants, part, x) for every 32 inputs, part-th of their section.
 template <WeightType type, int M, class Body>
 inline void for_each_block(const Inputs& w, const Rows& rows, Body block) {
-  constexpr std::int64_t kParts = info(type).block_weights / kBlock;
-  constexpr std::int64_t kHeader = info(type).header_bytes, kQuants = info(type).quant_bytes;
-  const std::byte* header = w.headers;
-  const std::byte* quants = w.quants;
+  constexpr std::int64_t kBlocks = blocks_of_section(type), kQuants = info(type).quant_bytes;
   const auto* x = reinterpret_cast<const NarrowBlock<M>*>(rows.panel);
-  std::int64_t part = kParts > 1 ? w.part : 0;
-  for (std::int64_t b = 0; b < w.cols / kBlock; header += kHeader, part = 0) {
-    prefetch_header(header + (kParts > 1 ? kHeader * 2 : 512), kHeader);
-    const std::int64_t left = part + w.cols / kBlock - b;
-    const std::int64_t end = kParts > 1 && left < kParts ? left : kParts;
-    for (; part < end; ++part, ++b, quants += kQuants, ++x) {
-      prefetch(quants, kQuants);
-      block(header, quants, part, *x);
+  const std::byte* section = w.section;
+  std::int64_t part = w.part;
+  for (std::int64_t left = w.cols / kBlock; left > 0; section += bytes_of_section(type), part = 0) {
+    prefetch<M>(section, headers_of_section(type));
+    const std::int64_t end = left < kBlocks - part ? part + left : kBlocks;
+    left -= end - part;
+    for (; part < end; ++part, ++x) {
+      const std::byte* const quants = section + quants_of(type, {0, part});
+      prefetch<M>(quants, kQuants);
+      block(section + header_of(type, {0, part}), quants, part, *x);
     }
   }
 }
@@ -116,17 +109,14 @@ inline void for_each_block(const Inputs& w, const Rows& rows, Body block) {
 // The same for every 128 inputs; part is 0 or 4.
 template <WeightType type, int M, class Body>
 inline void for_each_wide_block(const Inputs& w, const Rows& rows, Body block) {
-  constexpr std::int64_t kHeader = info(type).header_bytes;
-  constexpr std::int64_t kQuants = kWideBlocks * info(type).quant_bytes;
-  const std::byte* header = w.headers;
-  const std::byte* quants = w.quants;
   const auto* x = reinterpret_cast<const WideBlock<M>*>(rows.panel);
+  const std::byte* section = w.section;
   std::int64_t part = w.part;
-  for (std::int64_t b = 0; b < w.cols / kWide; ++b, quants += kQuants, ++x) {
-    if (part == 0) prefetch_header(header + 2 * kHeader, kHeader);
-    block(header, quants, part, *x);
+  for (std::int64_t b = 0; b < w.cols / kWide; ++b, ++x) {
+    if (part == 0) prefetch<M>(section, headers_of_section(type));
+    block(section, section + quants_of(type, {0, part}), part, *x);
     part ^= kWideBlocks;
-    if (part == 0) header += kHeader;
+    if (part == 0) section += bytes_of_section(type);
   }
 }
 
@@ -152,7 +142,8 @@ constexpr std::int64_t kPassesPerBlock = 4;
 
 void matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows, const float* bias,
             float* out, std::int64_t out_stride, Range tiles) {
-  const TileWalk walk = walk_of(w);
+  const TilePlace begin = place_of(w.type, w.first_col / kBlock);
+  const std::int64_t stride = bytes_of_tile(w.type, w.tile_cols());
   const Grain grain = is_float(w.type) ? Grain::NARROW : grain_of(w);
   const Multiply* const kernels = multiplies(w.type, grain);
   const std::int64_t passes = passes_of(rows);
@@ -161,8 +152,7 @@ void matmul(const PackedMatrix& w, const Activations& x, std::int64_t rows, cons
     const std::int64_t end = block + kPassesPerBlock < passes ? block + kPassesPerBlock : passes;
     for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
       const std::int64_t n = tile * kLanes, width = w.rows - n < kLanes ? w.rows - n : kLanes;
-      const std::byte* const data = w.data + tile * walk.tile_bytes;
-      const Inputs inputs{data + walk.header, walk.part, data + walk.quants, w.cols};
+      const Inputs inputs{w.data + tile * stride + begin.section, begin.part, w.cols};
       for (std::int64_t pass = block; pass < end; ++pass) {
         const std::int64_t first = first_of_pass(pass, rows);
         const std::int64_t count = first_of_pass(pass + 1, rows) - first;

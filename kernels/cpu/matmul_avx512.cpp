@@ -168,7 +168,7 @@ inline void add_wide_block(const std::byte* header, const std::byte* quants, std
   for (int m = 0; m < M; ++m) dot[m] = _mm512_setzero_si512();
 #pragma GCC unroll 1
   for (int i = 0; i < kWideBlocks; ++i, quants += info(type).quant_bytes) {
-    prefetch(quants, info(type).quant_bytes);
+    prefetch<M>(quants, info(type).quant_bytes);
     add_scaled<type, M>(scales + 32 * i, quants, x, i, dot);
   }
   const __m512 d = load_halves(header);
@@ -198,8 +198,8 @@ template <WeightType type, int M>
 inline void multiply_floats(const Inputs& w, const float* x, __m512* sums) {
   constexpr std::int64_t kStep = kLanes * info(type).block_bytes;
   for (std::int64_t k = 0; k < w.cols; ++k) {
-    prefetch(w.quants + k * kStep, kStep);
-    const __m512 weights = load_weights<type>(w.quants + k * kStep);
+    prefetch<M>(w.section + k * kStep, kStep);
+    const __m512 weights = load_weights<type>(w.section + k * kStep);
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m)
       sums[m] = _mm512_fmadd_ps(weights, _mm512_set1_ps(x[m * w.cols + k]), sums[m]);

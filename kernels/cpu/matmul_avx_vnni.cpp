@@ -2,10 +2,36 @@
 // Weights as the unsigned operand of vpdpbusd on 256 bits, four activations broadcast as the signed
 // one. Built twice: with the encoding of AVX-VNNI, and with that of AVX-512, so that a machine of
 // either kind can run it.
+#include <immintrin.h>
+
+#include "layout.hpp"
+
 namespace redline::kernels {
 namespace {
+
 constexpr bool kSignedQ8 = false;
+constexpr int kSharedRows = 4, kSharedQ6 = 4;
+
+template <WeightType type>
+constexpr int kPairsInRun = type == WeightType::Q6_K ? 2 : 4;
+
+inline __m256i dot_bytes(__m256i sum, __m256i w, __m256i x) {
+#ifdef __AVXVNNI__
+  return _mm256_dpbusd_avx_epi32(sum, w, x);
+#else
+  return _mm256_dpbusd_epi32(sum, w, x);
+#endif
 }
+inline __m256i plus_products(__m256i run, const __m256i* w, const __m256i* x) {
+  return dot_bytes(dot_bytes(run, w[0], x[0]), w[1], x[1]);
+}
+inline __m256i products_of(const __m256i* w, const __m256i* x) {
+  return plus_products(_mm256_setzero_si256(), w, x);
+}
+inline __m256i prepared(__m256i scale) { return scale; }
+inline __m256i scaled(__m256i run, __m256i scale) { return _mm256_mullo_epi32(run, scale); }
+
+}  // namespace
 }  // namespace redline::kernels
 #include "cpu/matmul_halves.hpp"
 //
@@ -15,11 +41,7 @@ namespace redline::kernels {
 namespace {
 
 inline __m256i dot_bytes(__m256i sum, __m256i w, const std::int8_t* q) {
-#ifdef __AVXVNNI__
-  return _mm256_dpbusd_avx_epi32(sum, w, _mm256_set1_epi32(packed(q)));
-#else
-  return _mm256_dpbusd_epi32(sum, w, _mm256_set1_epi32(packed(q)));
-#endif
+  return dot_bytes(sum, w, _mm256_set1_epi32(packed(q)));
 }
 
 template <WeightType type, int M>
@@ -39,22 +61,6 @@ inline __m256 product(const __m256i* w, const Scales& s, const NarrowBlock<M>& x
     odd = dot_bytes(odd, w[j + 1], x.q[m] + 4 * j + 4);
   }
   return _mm256_cvtepi32_ps(_mm256_add_epi32(even, odd));
-}
-
-template <WeightType type, int M>
-inline __m256i scaled_product(const __m256i* w, const WideScales& s, const WideBlock<M>& x, int i,
-                              int m) {
-  __m256i half[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-  if constexpr (type == WeightType::Q6_K) {
-    half[0] = _mm256_set1_epi32(x.minus_half_sums_32[i][m][0]);
-    half[1] = _mm256_set1_epi32(x.minus_half_sums_32[i][m][1]);
-  }
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) half[j / 4] = dot_bytes(half[j / 4], w[j], x.q[i][m] + 4 * j);
-  if constexpr (type == WeightType::Q6_K)
-    return _mm256_add_epi32(_mm256_mullo_epi32(s.half[0], half[0]),
-                            _mm256_mullo_epi32(s.half[1], half[1]));
-  return _mm256_mullo_epi32(s.half[0], _mm256_add_epi32(half[0], half[1]));
 }
 
 }  // namespace

@@ -100,38 +100,69 @@ inline void add_block(const std::byte* quants, const Scales& s, const NarrowBloc
   }
 }
 
-// The integer scales of 32 inputs, per output of a half: int32.
-struct WideScales {
-  __m256i half[2];  // of 16 inputs each; the same but for Q6_K
-};
-
 inline __m256i load_u8_as_integers(const std::byte* at) {
   return _mm256_cvtepu8_epi32(load_eight_bytes(at));
 }
-
-template <WeightType type>
-inline WideScales load_wide_scales(const std::byte* scales) {
-  if constexpr (type == WeightType::Q6_K)
-    return {{_mm256_cvtepi8_epi32(load_eight_bytes(scales)),
-             _mm256_cvtepi8_epi32(load_eight_bytes(scales + 16))}};
-  const __m256i scale = load_u8_as_integers(scales);
-  return {{scale, scale}};
+inline __m256i load_s8_as_integers(const std::byte* at) {
+  return _mm256_cvtepi8_epi32(load_eight_bytes(at));
 }
 
-// Of the i-th 32 of 128 inputs of row m: w [8], offset and integer scales included.
+// Halves of a tile that share the broadcasts of x: both, while their sums fit in registers.
 template <WeightType type, int M>
-__m256i scaled_product(const __m256i* w, const WideScales& s, const WideBlock<M>& x, int i, int m);
+constexpr int kHalves = M <= (type == WeightType::Q6_K ? kSharedQ6 : kSharedRows) ? 2 : 1;
 
+// Of groups 2p and 2p + 1 of M rows, added to run [halves, M], 32 inputs of which begin at q.
+template <WeightType type, int M>
+inline void add_pair(const std::byte* quants, const std::int8_t (*q)[kBlock], int p,
+                     __m256i (*run)[M]) {
+  constexpr int kOf = kHalves<type, M>;
+  __m256i w[kOf][2];
+#pragma GCC unroll 2
+  for (int h = 0; h < kOf; ++h)
+    w[h][0] = group<type>(quants + 32 * h, 2 * p),
+    w[h][1] = group<type>(quants + 32 * h, 2 * p + 1);
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m) {
+    const __m256i x[2] = {_mm256_set1_epi32(packed(q[m] + 8 * p)),
+                          _mm256_set1_epi32(packed(q[m] + 8 * p + 4))};
+#pragma GCC unroll 2
+    for (int h = 0; h < kOf; ++h)
+      run[h][m] =
+          p % kPairsInRun<type> == 0 ? products_of(w[h], x) : plus_products(run[h][m], w[h], x);
+  }
+}
+
+// The i-th 32 of 128 inputs, times their integer scales, added to dot [halves, M].
 template <WeightType type, int M>
 inline void add_scaled(const std::byte* scales, const std::byte* quants, const WideBlock<M>& x,
-                       int i, __m256i* dot) {
-  __m256i w[8];
+                       int i, __m256i (*dot)[M]) {
+  constexpr bool kSix = type == WeightType::Q6_K;
+  __m256i run[kHalves<type, M>][M];
+#pragma GCC unroll 4
+  for (int p = 0; p < 4; ++p) {
+    add_pair<type, M>(quants, x.q[i], p, run);
+    if ((p + 1) % kPairsInRun<type>) continue;
+#pragma GCC unroll 2
+    for (int h = 0; h < kHalves<type, M>; ++h) {
+      const __m256i scale = prepared(kSix ? load_s8_as_integers(scales + 16 * (p / 2) + 8 * h)
+                                          : load_u8_as_integers(scales + 8 * h));
 #pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) w[j] = group<type>(quants, j);
-  const WideScales s = load_wide_scales<type>(scales);
+      for (int m = 0; m < M; ++m) dot[h][m] = _mm256_add_epi32(dot[h][m], scaled(run[h][m], scale));
+    }
+  }
+}
+
+// What the offset of Q6_K takes off: 32 times the scales of 16 inputs each times their sums.
+template <int M>
+inline void add_offsets(const std::byte* scales, const std::int16_t (*minus_half_sums)[2],
+                        __m256i* dot) {
+  const __m256i both = _mm256_blend_epi16(
+      load_s8_as_integers(scales), _mm256_slli_epi32(load_s8_as_integers(scales + 16), 16), 0xaa);
+  const __m256i times = _mm256_slli_epi16(both, __builtin_ctz(info(WeightType::Q6_K).offset));
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m)
-    dot[m] = _mm256_add_epi32(dot[m], scaled_product<type, M>(w, s, x, i, m));
+    dot[m] = _mm256_add_epi32(
+        dot[m], _mm256_madd_epi16(times, _mm256_set1_epi32(packed(minus_half_sums[m]))));
 }
 
 // mins of 32 inputs times their sums, of the four blocks whose scales stand at `sub`.
@@ -149,33 +180,43 @@ inline void sum_mins(const std::byte* sub, const WideBlock<M>& x, __m256i* mins)
                                _mm256_madd_epi16(pair[1], _mm256_set1_epi32(packed(x.sums[1][m]))));
 }
 
-// Of the half of eight outputs that begins at `row`. sums [M, 16] stand at the half.
+// dot [M] of a half and 128 inputs to floats, with its mins. sums [M, 16] stand at the half.
 template <WeightType type, int M>
-inline void add_wide_half(const std::byte* header, const std::byte* quants, std::int64_t part,
-                          std::int64_t row, const WideBlock<M>& x, float* sums) {
-  const std::byte* const scales = header + (type == WeightType::Q6_K ? 32 : 64) + 32 * part + row;
-  __m256i dot[M];
+inline void add_floats(const std::byte* header, const std::byte* scales, const WideBlock<M>& x,
+                       const __m256i* dot, float* sums) {
+  const __m256 d = load_halves(header);
+  __m256i mins[M];
+  if constexpr (has_min(type)) sum_mins<M>(scales, x, mins);
 #pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) dot[m] = _mm256_setzero_si256();
-#pragma GCC unroll 1
-  for (int i = 0; i < kWideBlocks; ++i)
-    add_scaled<type, M>(scales + 32 * i, quants + i * info(type).quant_bytes + 4 * row, x, i, dot);
-  const __m256 d = load_halves(header + 2 * row);
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m)
-    _mm256_store_ps(sums + m * kLanes,
-                    _mm256_fmadd_ps(_mm256_mul_ps(d, _mm256_set1_ps(x.scale[m])),
-                                    _mm256_cvtepi32_ps(dot[m]), _mm256_load_ps(sums + m * kLanes)));
-  if constexpr (has_min(type)) {
-    const __m256 dmin = load_halves(header + 32 + 2 * row);
-    sum_mins<M>(scales, x, dot);
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m)
-      _mm256_store_ps(
-          sums + m * kLanes,
-          _mm256_fnmadd_ps(_mm256_mul_ps(dmin, _mm256_set1_ps(x.scale[m])),
-                           _mm256_cvtepi32_ps(dot[m]), _mm256_load_ps(sums + m * kLanes)));
+  for (int m = 0; m < M; ++m) {
+    __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(d, _mm256_set1_ps(x.scale[m])),
+                                 _mm256_cvtepi32_ps(dot[m]), _mm256_load_ps(sums + m * kLanes));
+    if constexpr (has_min(type))
+      sum = _mm256_fnmadd_ps(_mm256_mul_ps(load_halves(header + 32), _mm256_set1_ps(x.scale[m])),
+                             _mm256_cvtepi32_ps(mins[m]), sum);
+    _mm256_store_ps(sums + m * kLanes, sum);
   }
+}
+
+// Of the half of eight outputs that begins at `row`, or of both. sums [M, 16] stand there.
+template <WeightType type, int M>
+inline void add_wide(const std::byte* header, const std::byte* quants, std::int64_t part,
+                     std::int64_t row, const WideBlock<M>& x, float* sums) {
+  constexpr std::int64_t kBytes = info(type).quant_bytes;
+  const std::byte* const scales = header + (type == WeightType::Q6_K ? 32 : 64) + 32 * part + row;
+  __m256i dot[kHalves<type, M>][M] = {};
+#pragma GCC unroll 1
+  for (int i = 0; i < kWideBlocks; ++i) {
+    if (row == 0) prefetch<M>(quants + i * kBytes, kBytes);
+    add_scaled<type, M>(scales + 32 * i, quants + i * kBytes + 4 * row, x, i, dot);
+    if constexpr (type == WeightType::Q6_K)
+#pragma GCC unroll 2
+      for (int h = 0; h < kHalves<type, M>; ++h)
+        add_offsets<M>(scales + 32 * i + 8 * h, x.minus_half_sums[i], dot[h]);
+  }
+#pragma GCC unroll 2
+  for (int h = 0; h < kHalves<type, M>; ++h)
+    add_floats<type, M>(header + 2 * row + 16 * h, scales + 8 * h, x, dot[h], sums + 8 * h);
 }
 
 template <WeightType type>
@@ -194,8 +235,8 @@ inline void multiply_floats(const Inputs& w, const float* x, float* out) {
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m) sums[m] = _mm256_setzero_ps();
     for (std::int64_t k = 0; k < w.cols; ++k) {
-      prefetch(w.quants + k * kStep, kStep);
-      const __m256 weights = load_weights<type>(w.quants + k * kStep + row * kWidth);
+      prefetch<M>(w.section + k * kStep, kStep);
+      const __m256 weights = load_weights<type>(w.section + k * kStep + row * kWidth);
 #pragma GCC unroll 8
       for (int m = 0; m < M; ++m)
         sums[m] = _mm256_fmadd_ps(weights, _mm256_set1_ps(x[m * w.cols + k]), sums[m]);
@@ -216,10 +257,11 @@ void multiply(const Inputs& w, const Rows& x, float* sums) {
     for_each_wide_block<type, M>(w, x,
                                  [&](const std::byte* header, const std::byte* quants,
                                      std::int64_t part, const WideBlock<M>& block) {
-                                   prefetch(quants, kWideBlocks * info(type).quant_bytes);
-                                   for (std::int64_t row = 0; row < kLanes; row += kHalf)
-                                     add_wide_half<type, M>(header, quants, part, row, block,
-                                                            sums + row);
+                                   constexpr std::int64_t kRows = kHalf * kHalves<type, M>;
+#pragma GCC unroll 1
+                                   for (std::int64_t row = 0; row < kLanes; row += kRows)
+                                     add_wide<type, M>(header, quants, part, row, block,
+                                                       sums + row);
                                  });
   } else if constexpr (!is_float(type)) {
     for_each_block<type, M>(w, x,

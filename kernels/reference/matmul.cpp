@@ -36,14 +36,13 @@ int stored_quant(WeightType type, const std::byte* quants, int lane, int k) {
   return q;
 }
 
-void decode(WeightType type, std::int64_t cols_of_tile, const std::byte* tile, std::int64_t b,
-            DecodedBlock& out) {
+void decode(WeightType type, const std::byte* tile, std::int64_t b, DecodedBlock& out) {
   const TypeInfo& of = info(type);
-  const std::int64_t parts = of.block_weights / kBlock;
-  const std::byte* const header = tile + b / parts * of.header_bytes;
-  const std::byte* const quants = tile + quants_offset(type, cols_of_tile) + b * of.quant_bytes;
-  const std::byte* const sub = header + 64 + b % parts * 32;                  // Q4_K, Q5_K
-  const std::byte* const half_scales = header + 32 + b % parts * 2 * kLanes;  // Q6_K
+  const TilePlace at = place_of(type, b);
+  const std::byte* const header = tile + header_of(type, at);
+  const std::byte* const quants = tile + quants_of(type, at);
+  const std::byte* const sub = header + 64 + at.part * 32;                  // Q4_K, Q5_K
+  const std::byte* const half_scales = header + 32 + at.part * 2 * kLanes;  // Q6_K
   for (int lane = 0; lane < kLanes; ++lane) {
     for (int k = 0; k < kBlock; ++k)
       out.w[lane][k] = static_cast<std::int8_t>(stored_quant(type, quants, lane, k) - of.offset);
@@ -130,7 +129,7 @@ void multiply_blocks(const PackedMatrix& w, const std::byte* tile, const NarrowB
                      float* sums) {
   DecodedBlock block;
   for (std::int64_t b = 0; b < w.cols / kBlock; ++b) {
-    decode(w.type, w.tile_cols(), tile, w.first_col / kBlock + b, block);
+    decode(w.type, tile, w.first_col / kBlock + b, block);
     for (std::int64_t m = 0; m < M; ++m) add_block(w.type, block, x[b], m, sums + m * kLanes);
   }
 }
@@ -141,7 +140,7 @@ void multiply_blocks(const PackedMatrix& w, const std::byte* tile, const WideBlo
   DecodedBlock blocks[kWideBlocks];
   for (std::int64_t b = 0; b < w.cols / kWide; ++b) {
     for (std::int64_t i = 0; i < kWideBlocks; ++i)
-      decode(w.type, w.tile_cols(), tile, w.first_col / kBlock + b * kWideBlocks + i, blocks[i]);
+      decode(w.type, tile, w.first_col / kBlock + b * kWideBlocks + i, blocks[i]);
     for (std::int64_t m = 0; m < M; ++m) add_blocks(w.type, blocks, x[b], m, sums + m * kLanes);
   }
 }
