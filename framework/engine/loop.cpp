@@ -140,6 +140,8 @@ void Loop::keep(Active& request, step::Progress progress, trace::Sink& sink) {
     event(trace::Event::DRAFT_REFUSED, request, progress.drafted, sink);
     warn_once(request, progress.bad_draft);
   }
+  if (progress.is_feed)
+    event(trace::Event::DRAFT_FED, request, static_cast<double>(batches_), sink);
   if (progress.is_chunk) return;
   const step::Lap logging(log_ns_);
   progress.record.batch_id = batches_;

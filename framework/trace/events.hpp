@@ -22,10 +22,11 @@ enum class Event : std::uint16_t {
   OLD_FORMAT,     // no SWMR on this file system; the file is written in the old format
   PLUGIN_FAILED,  // a plugin threw or broke a law; the request ended with an error
   PLUGIN_SLOW,    // a call of a plugin took longer than it may; value: seconds
+  DRAFT_FED,      // a draft was fed a part of a long text, its sequence waiting; value: batch_id
 };
-inline constexpr std::array<std::string_view, 14> kEventNames = {
+inline constexpr std::array<std::string_view, 15> kEventNames = {
     "downgraded", "draft_refused", "bad_row",       "pages_short", "preempted",
     "retried",    "resumed",       "discarded",     "throttled",   "rows_dropped",
-    "queue_full", "old_format",    "plugin_failed", "plugin_slow"};
+    "queue_full", "old_format",    "plugin_failed", "plugin_slow", "draft_fed"};
 
 }  // namespace redline::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another policy, switched off where speculation costs more than it brings. What it knows is pooled
 // over the requests of a run.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,11 +10,17 @@
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Wrapped final : redline::State {
   std::unique_ptr<redline::State> inner;
-  redline::Budget budget;  // of the step at hand
-  bool is_chosen = false;  // a step is under way whose beginning was seen
-  int behind = 0;          // committed tokens that the draft has not been fed
+  redline::Budget budget;   // of the step at hand
+  bool is_chosen = false;   // a step is under way whose beginning was seen
+  Clock::time_point began;  // of that step
+  double together = 1;      // sequences whose steps began with it
+  std::int32_t behind = 0;  // committed tokens before the root that the draft has not been fed
+  double fed_ns = 0;        // what feeding them costs in the step at hand
+  double owed_ns = 0;       // what feeding has cost and steps have not gained yet
 };
 
 class Auto final : public redline::DraftLength {
@@ -41,7 +48,6 @@ class Auto final : public redline::DraftLength {
         switch_({p.loss_budget, static_cast<double>(p.half_life), p.backoff, p.max_backoff}) {}
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr double kNews = .1;  // weight of the latest plain step
 
   static std::unique_ptr<redline::DraftLength> open(const Params& p, redline::Host& host) {
@@ -58,6 +64,7 @@ class Auto final : public redline::DraftLength {
   std::unique_ptr<redline::State> do_begin(const redline::Sequence& s) override {
     auto state = std::make_unique<Wrapped>();
     state->inner = inner_->begin(s);
+    state->behind = static_cast<std::int32_t>(s.tokens.size()) - 1;
     return state;
   }
 
@@ -68,19 +75,48 @@ class Auto final : public redline::DraftLength {
   void do_choose(std::span<const redline::Turn> batch,
                  std::span<redline::Budget> budgets) override {
     std::fill(budgets.begin(), budgets.end(), redline::Budget{});
-    if (switch_.is_on()) {
+    if (switch_.may_draft()) {
       std::vector<redline::Turn> inner;
       for (const auto& turn : batch) inner.push_back(inner_turn(turn));
       const auto chosen = inner_->choose(inner);
-      std::copy(chosen.begin(), chosen.end(), budgets.begin());
+      for (std::size_t k = 0; k < batch.size(); ++k)
+        if (admits(batch[k], chosen[k])) budgets[k] = chosen[k];
     }
+    const auto now = is_live_ ? Clock::now() : Clock::time_point();
     for (std::size_t k = 0; k < batch.size(); ++k) {
-      batch[k].as<Wrapped>().budget = budgets[k];
-      batch[k].as<Wrapped>().is_chosen = true;
+      auto& state = batch[k].as<Wrapped>();
+      state.budget = budgets[k];
+      state.is_chosen = true;
+      state.began = now, state.together = static_cast<double>(batch.size());
     }
-    if (!is_live_) return;
-    began_ = Clock::now();
-    together_ = static_cast<double>(batch.size());
+  }
+
+  // Whether it drafts now; what its draft has to be fed for that is charged.
+  bool admits(const redline::Turn& turn, redline::Budget budget) {
+    auto& state = turn.as<Wrapped>();
+    const redline::Sequence& s = turn.sequence;
+    const int depth = std::min({budget.max_depth, budget.max_nodes, s.tokens_left - 1});
+    if (depth <= 0) return false;
+    const double feed_ns = costs_.catch_up_ns(state.behind, context_of(s));
+    if (!could_earn(s, depth, feed_ns) || !switch_.admits(feed_ns)) return false;
+    switch_.feed(feed_ns, state.owed_ns);
+    state.fed_ns = feed_ns;
+    state.behind = 0;
+    return true;
+  }
+
+  // Whether drafts of at most that depth, if all of them were kept to the end of the request, would
+  // gain what feeding costs.
+  bool could_earn(const redline::Sequence& s, int depth, double feed_ns) const {
+    double most = 0;  // gained a token
+    for (int d = 1; d <= depth && feed_ns > 0; ++d)
+      most = std::max(
+          most, costs_.target.ns(1, context_of(s)) - costs_.step_ns(d, d, context_of(s)) / (d + 1));
+    return s.tokens_left * most >= feed_ns;
+  }
+
+  static std::int32_t context_of(const redline::Sequence& s) {
+    return static_cast<std::int32_t>(s.tokens.size());
   }
 
   bool do_proceed(redline::Turn turn, int depth, const redline::Row& q_next) const override {
@@ -97,23 +133,26 @@ class Auto final : public redline::DraftLength {
 
   void weigh(const redline::Outcome& o) {
     Wrapped& state = o.turn.as<Wrapped>();
-    const auto context = static_cast<std::int32_t>(o.turn.sequence.tokens.size());
+    const std::int32_t context = context_of(o.turn.sequence);
     const int committed = o.draft.depth(o.verdict.keep) + 1;
-    const double took_ns = std::exchange(state.is_chosen, false) ? live_ns() : 0;
+    const double took_ns = std::exchange(state.is_chosen, false) ? live_ns(state) : 0;
+    const double fed_ns = std::exchange(state.fed_ns, 0);
     if (state.budget.max_nodes == 0) {
       state.behind += committed;
       if (took_ns > 0) live_plain_ns_ = plain_ns(context) + kNews * (took_ns - plain_ns(context));
       return switch_.plain_step(took_ns > 0 ? took_ns : plain_ns(context));
     }
-    const double spec_ns = took_ns > 0 ? took_ns : stored_ns(o, state.behind);
-    state.behind = 0;
-    switch_.speculative_step({static_cast<double>(committed), spec_ns, plain_ns(context)});
+    const double spec_ns =
+        took_ns > 0 ? std::max(took_ns - fed_ns, plain_ns(context)) : stored_ns(o.draft, context);
+    switch_.speculative_step({static_cast<double>(committed), spec_ns, plain_ns(context)},
+                             state.owed_ns);
   }
 
-  // Since the budgets were asked for, of one sequence; 0 when the clock is not read.
-  double live_ns() const {
+  // Since its budget was asked for, of one sequence; 0 when the clock is not read.
+  double live_ns(const Wrapped& state) const {
     if (!is_live_) return 0;
-    return std::chrono::duration<double, std::nano>(Clock::now() - began_).count() / together_;
+    const std::chrono::duration<double, std::nano> passed = Clock::now() - state.began;
+    return passed.count() / state.together;
   }
 
   // Until a plain step was timed, the table stands in.
@@ -121,23 +160,14 @@ class Auto final : public redline::DraftLength {
     return live_plain_ns_ > 0 ? live_plain_ns_ : costs_.target.ns(1, context);
   }
 
-  double stored_ns(const redline::Outcome& o, int behind) const {
-    const auto context = static_cast<std::int32_t>(o.turn.sequence.tokens.size());
-    return costs_.target.ns(o.draft.size() + 1, context) +
-           draft_ns(o.draft.height(), behind, context);
-  }
-
-  // The first forward of a draft also feeds what was decoded without it.
-  double draft_ns(int depth, int behind, std::int32_t context) const {
-    if (depth == 0) return 0;
-    return costs_.draft.ns(1 + behind, context) + (depth - 1) * costs_.draft.ns(1, context);
+  // One that drafted nothing has asked what might follow the root.
+  double stored_ns(const redline::Draft& draft, std::int32_t context) const {
+    return costs_.step_ns(draft.size(), std::max(1, draft.height()), context);
   }
 
   std::unique_ptr<redline::DraftLength> inner_;
   const redline::Costs& costs_;
   bool is_live_;
-  Clock::time_point began_;   // of the step at hand
-  double together_ = 1;       // sequences in it
   double live_plain_ns_ = 0;  // a plain step by the clock; 0: none was timed
   Switch switch_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether to speculate at all, from the steps of the past: on while it pays, and a little longer
 // while the loss is within its budget; off for a while otherwise, then a probe within the same
-// budget. Never off for good.
+// budget. What a request's draft is fed and what its steps lose is owed until later steps of that
+// request gain it; what is owed is the loss. Never off for good.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ struct SwitchSettings {
 
 struct SwitchStep {  // a step on the stored costs
   double tokens;     // that it committed
-  double spec_ns;    // what it took
+  double spec_ns;    // what it took, feeding left out
   double plain_ns;   // what one plain step would have taken
 };
 
@@ -26,22 +27,47 @@ class Switch {
         backoff_(settings.backoff_tokens) {}
 
   bool is_on() const { return mode_ != Mode::OFF; }
+  bool may_draft() const { return is_on() || waited_ >= backoff_; }
+
+  // Whether a sequence may draft, whose draft must be fed at such a cost before (0: it need not).
+  // What is fed already is paid for; the first of a run are fed to see what comes of it. May begin
+  // a probe.
+  bool admits(double feed_ns) {
+    switch (mode_) {
+      case Mode::ON:
+        return feed_ns <= 0 || is_new_ || within_budget();
+      case Mode::PROBE:
+        return feed_ns <= 0 || loss_ns_ + feed_ns <= budget_ns();
+      case Mode::OFF:
+        break;
+    }
+    if (!may_draft() || loss_ns_ + feed_ns > budget_ns()) return false;
+    start(Mode::PROBE);
+    return true;
+  }
+
+  // owed_ns: of the sequence, here and below.
+  void feed(double ns, double& owed_ns) {
+    decode_ns_ += ns;
+    owed_ns += ns, loss_ns_ += ns;
+  }
 
   void plain_step(double ns) {
     decode_ns_ += ns;
     ++waited_;
-    if (mode_ == Mode::OFF && waited_ >= backoff_ && within_budget()) start(Mode::PROBE);
   }
 
-  void speculative_step(const SwitchStep& s) {
+  void speculative_step(const SwitchStep& s, double& owed_ns) {
     decode_ns_ += s.spec_ns;
-    loss_ns_ += std::max(0.0, s.spec_ns - s.tokens * s.plain_ns);
+    const double paid_ns = std::min(s.tokens * s.plain_ns - s.spec_ns, owed_ns);
+    owed_ns -= paid_ns, loss_ns_ -= paid_ns;
     weight_ = fading_ * weight_ + 1;
     tokens_ = fading_ * tokens_ + s.tokens;
     squares_ = fading_ * squares_ + s.tokens * s.tokens;
     spec_ns_ = fading_ * spec_ns_ + s.spec_ns;
     plain_ns_ = fading_ * plain_ns_ + s.plain_ns;
     ++steps_;
+    is_new_ = false;
     decide();
   }
 
@@ -60,7 +86,8 @@ class Switch {
   static constexpr int kPatience = 16;  // steps that do not pay in a row, whatever is left to lose
   static constexpr double kSureGain = 1.05;
 
-  bool within_budget() const { return loss_ns_ <= settings_.loss_budget * decode_ns_; }
+  double budget_ns() const { return settings_.loss_budget * decode_ns_; }
+  bool within_budget() const { return loss_ns_ <= budget_ns(); }
 
   void start(Mode mode) {
     mode_ = mode;
@@ -90,7 +117,9 @@ class Switch {
   SwitchSettings settings_;
   double fading_;
   Mode mode_ = Mode::ON;
+  bool is_new_ = true;  // no speculative step was seen yet
   int backoff_, waited_ = 0, steps_ = 0, unpaid_ = 0;
   double weight_ = 0, tokens_ = 0, squares_ = 0, spec_ns_ = 0, plain_ns_ = 0;  // fading sums
-  double decode_ns_ = 0, loss_ns_ = 0;
+  double decode_ns_ = 0;
+  double loss_ns_ = 0;  // what is owed by all sequences, those that ended among them
 };

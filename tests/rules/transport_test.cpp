@@ -60,6 +60,42 @@ TEST_CASE("Optimal transport accepts its bound") {
                            {C1, "2;2,1", "new", kAny}});
 }
 
+// As traced: of the children of the root, which all have one law.
+double traced_bound(const Pair& tables, const char* shape, const char* mode) {
+  CellSpec spec{.vocab = static_cast<std::int32_t>(tables.p.at({}).size()),
+                .target = check::law_of(tables.p),
+                .draft = check::law_of(tables.q),
+                .drafter = tree(shape, mode),
+                .rule = {"accept_delta"},
+                .links = {},
+                .level = trace::Level::CHOSEN,
+                .optimal = true};
+  Cell cell(spec);
+  Philox noise;
+  Sequence s = cell.open({0}, 0, 100);
+  return cell.run(s, noise).record.nodes.at(0).optimal;
+}
+
+TEST_CASE("No lossless rule keeps more than the traced bound, and transport keeps all of it") {
+  std::mt19937 g(29);
+  for (int k = 0; k < 25; ++k) {
+    const Pair tables = random_pair(g);
+    for (const auto& [shape, mode] : {std::pair{"1", "iid"}, std::pair{"2", "iid"},
+                                      std::pair{"3", "iid"}, std::pair{"2", "new"}}) {
+      const double bound = traced_bound(tables, shape, mode);
+      if (std::isnan(bound)) continue;  // q leaves nothing to a second draw
+      for (const char* rule : {"accept_optimal", "accept_multiround", "accept_traversal",
+                               "accept_kseq", "accept_delta"}) {
+        const double kept =
+            enumerate({.tables = tables, .rule = {rule}, .drafter = tree(shape, mode)}).accepted;
+        INFO(rule << ' ' << shape << ' ' << mode);
+        CHECK(kept <= bound + 1e-6);
+        if (std::string_view(rule) == "accept_optimal") CHECK(kept == Approx(bound).margin(1e-6));
+      }
+    }
+  }
+}
+
 TEST_CASE("Ordered path selection accepts as derived") {
   check("accept_ordered", {{VA, "2", "iid", .86},
                            {VA, "2;1,1", "iid", 1.5508},

@@ -30,13 +30,14 @@ struct CellSpec {
   std::int32_t target_context = 4096, draft_context = 4096, max_rows = 512, pages = 256;
   trace::Level level = trace::Level::COUNTS;
   std::int32_t topk = 2;
+  bool optimal = false;
 };
 
 struct Cell : check::Cell {
   explicit Cell(const CellSpec& s)
       : check::Cell(registry(), {s.vocab, s.target, s.draft, s.drafter, s.rule, s.length, s.links,
                                  s.links_on_draft, s.target_context, s.draft_context, s.max_rows,
-                                 s.pages, s.level, s.topk}) {}
+                                 s.pages, s.level, s.topk, s.optimal}) {}
 };
 
 }  // namespace redline::step

@@ -65,6 +65,19 @@ TEST_CASE("Counts keep one meaning each and add up") {
   }
 }
 
+TEST_CASE("On request each node holds the most that any rule keeps beside it, otherwise nothing") {
+  CellSpec asked = tree();
+  asked.optimal = true;
+  for (const Traced& t : trace(asked, trace::Level::CHOSEN))
+    for (const trace::NodeRecord& n : t.made.record.nodes) {
+      CHECK(n.optimal >= n.alpha - 1e-6F);  // of two, at least what one allows
+      CHECK(n.optimal <= 1);
+      CHECK(n.optimal == t.made.record.nodes[n.parent == 0 ? 0 : 2 * n.parent].optimal);
+    }
+  for (const Traced& t : trace(tree(), trace::Level::CHOSEN))
+    for (const trace::NodeRecord& n : t.made.record.nodes) CHECK(std::isnan(n.optimal));
+}
+
 TEST_CASE("At level counts nothing but counts is kept") {
   for (const Traced& t : trace(tree(), trace::Level::COUNTS)) {
     CHECK(t.made.record.nodes.empty());

@@ -6,6 +6,7 @@ import numpy as np
 from redline_trace.read import table
 
 PREFILL, SHADOW = 0, 3     # steps.kind
+DRAFT_FED = 14             # events.code; its value is a batch_id
 ERROR, CANCELLED = 3, 4    # requests.finish_reason
 
 
@@ -71,7 +72,7 @@ def recompute(path):
     verify = steps[steps.kind != PREFILL]
     spec = (counts(verify) | lengths(requests, steps, verify) | profiles(verify[verify.drafted > 0])
             | statistics("token_latency_ms", times["token_latency_ms"])
-            | shares(requests, verify, batches))
+            | shares(requests, verify, batches, table(path, "events")))
     if spec["drafting_steps"]:
         summary |= {
             "spec_decode_acceptance_rate": 100 * spec["draft_acceptance_rate"],
@@ -159,10 +160,20 @@ def statistics(name, values):
     return out
 
 
-def shares(requests, verify, batches):
+def shares(requests, verify, batches, events):
     """Of the time between first and last token. An iteration counts once, however many shared it."""
     decode = float((requests.t_end - requests.t_first).sum())
-    decoding = batches.merge(verify[["file", "batch_id"]].drop_duplicates())
-    parts = {f"{part}_share": ratio(float(decoding[f"{part}_ns"].sum()), decode)
-             for part in ("draft", "target", "verify", "sample", "kv")}
-    return parts | {"decode_seconds": decode / 1e9}
+    own = verify[["file", "batch_id"]].drop_duplicates()
+    sums = {part: float(batches.merge(own)[f"{part}_ns"].sum())
+            for part in ("draft", "target", "verify", "sample", "kv")}
+    sums["draft"] += float(batches.merge(fed_alone(requests, own, events)).draft_ns.sum())
+    return {f"{part}_share": ratio(ns, decode) for part, ns in sums.items()} | {"decode_seconds": decode / 1e9}
+
+
+def fed_alone(requests, own, events):
+    """Iterations that fed a draft and verified nothing."""
+    fed = events[events.code == DRAFT_FED].merge(requests[["file", "request_key", "t_first", "t_end"]])
+    fed = fed[(fed.t_ns >= fed.t_first) & (fed.t_ns <= fed.t_end)]   # not those of its warm-up
+    fed = fed.assign(batch_id=fed.value.astype(own.batch_id.dtype))[["file", "batch_id"]].drop_duplicates()
+    both = fed.merge(own, how="left", indicator=True)
+    return both[both._merge == "left_only"][["file", "batch_id"]]
