@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk of the matmul over tiles and rows; an instruction set gives it multiply<type, rows>.
+// The walk of the matmul over tiles and rows; an instruction set gives it kRowsAtPace and
+// multiply<type, grain, rows>.
 // File local: see layout.hpp.
 #pragma once
 #include <immintrin.h>
@@ -76,15 +77,15 @@ constexpr bool five_bits(WeightType type) {
   return type == WeightType::Q5_0 || type == WeightType::Q5_K;
 }
 
-// A tile is one stream of memory. A walk of one or two rows keeps pace with it, and is best left to
-// the hardware's prefetcher, with lines brought near in time. More rows compute for longer than
-// that prefetcher looks ahead: they ask far ahead, for the second cache level.
+// A tile is one stream of memory. A walk that keeps pace with it, of up to kRowsAtPace rows, is
+// best left to the hardware's prefetcher. More rows compute for longer than that one looks ahead:
+// they ask far ahead, for the second cache level.
 template <int M>
 inline void prefetch(const std::byte* at, std::int64_t bytes) {
-  constexpr std::int64_t kAheadBytes = M <= 2 ? 6144 : 12288;
-  for (std::int64_t line = 0; line < bytes; line += 64)
-    _mm_prefetch(reinterpret_cast<const char*>(at + line + kAheadBytes),
-                 M <= 2 ? _MM_HINT_T0 : _MM_HINT_T1);
+  constexpr std::int64_t kAheadBytes = 12288;
+  if constexpr (M > kRowsAtPace)
+    for (std::int64_t line = 0; line < bytes; line += 64)
+      _mm_prefetch(reinterpret_cast<const char*>(at + line + kAheadBytes), _MM_HINT_T1);
 }
 
 // Calls block(header, quants, part, x) for every 32 inputs, part-th of their section.

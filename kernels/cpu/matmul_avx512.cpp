@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights as the unsigned operand of vpdpbusd, four activations broadcast as the signed one: a lane
 // is an output row. A block is decoded once for all rows of a pass.
+namespace redline::kernels {
+namespace {
+constexpr int kRowsAtPace = 2;
+}
+}  // namespace redline::kernels
 #include "cpu/matmul.hpp"
+//
 #include "families.hpp"
 
 namespace redline::kernels {

@@ -9,6 +9,7 @@
 namespace redline::kernels {
 namespace {
 
+constexpr int kRowsAtPace = 0;
 constexpr bool kSignedQ8 = false;
 constexpr int kSharedRows = 4, kSharedQ6 = 4;
 

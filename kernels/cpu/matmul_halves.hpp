@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matmul on registers of 256 bits: a lane is an output, a tile is two halves of eight. The
-// weights of 32 inputs are decoded into eight registers once for all rows of a pass. An instruction
-// set gives kSignedQ8, product<type> and scaled_product<type>. File local: see layout.hpp.
+// weights of 32 inputs are decoded once for all rows of a pass. An instruction set gives kSignedQ8
+// and product<type>; of 128 inputs kPairsInRun, products_of, plus_products, prepared, scaled, and
+// how many rows kSharedRows and kSharedQ6 allow. File local: see layout.hpp.
 #pragma once
 #include "cpu/matmul.hpp"
 
