@@ -2,7 +2,7 @@
 // A drafter's model or learned head: paged, its cache follows the committed tokens. A step's
 // tentative rows form a trie of tokens below the root, so nodes of any draft, also a scratch one,
 // that share a path share a row; each row is fed once, and the committed tokens the cache lags
-// behind go in the same forward. A sequence that is never asked to draft is never fed.
+// behind go in the same forward.
 #pragma once
 #include <map>
 #include <memory>

@@ -36,7 +36,7 @@ bool reserve_of_target(Work& w) {
 bool reserve(Work& w) {
   if (w.kind != WorkKind::FEED && !reserve_of_target(w)) return false;
   return std::ranges::all_of(w.strategy().models, [&](DraftModel* model) {
-    if (w.kind == WorkKind::FEED) return model->reserve_fill(w.view, w.chunk);
+    if (w.fills_drafts()) return model->reserve_fill(w.view, w.chunk);
     return w.budget.max_nodes == 0 || model->reserve(w.view, w.budget.max_nodes);
   });
 }

@@ -54,13 +54,12 @@ void commit(Work& w) {
   for (DraftModel* model : w.strategy().models) model->commit(w.sequence.request_key, path);
 }
 
-// What draft models have not been fed of long texts, chunk by chunk, in the forwards of all
-// together.
+// The caches of draft models follow a text, chunk by chunk, in the forwards of all together.
 void fill_drafts(auto& works, Timings& timings) {
   const Lap lap(timings.draft);
   std::map<DraftModel*, List<std::uint64_t>> behind;
   for (const Work& w : works)
-    if (w.kind == WorkKind::FEED && !w.failed())
+    if (w.fills_drafts() && !w.failed())
       for (DraftModel* model : w.strategy().models) behind[model].push_back(w.sequence.request_key);
   for (const auto& [model, sequences] : behind) model->fill(sequences);
 }

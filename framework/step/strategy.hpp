@@ -25,6 +25,11 @@ struct Strategy {
   const Chain* draft_chain = nullptr;    // of those models; null: the request's own
   Match match = step::match(drafter, rule);
   DrafterContract contract = drafter.contract();  // asked once, not at every step
+  Reads reads = length.reads();                   // likewise
+
+  // Whether the draft's models are fed a prompt beside the target, before anybody drafts. A policy
+  // that looks beyond its request may have it draft nothing, so its word is waited for.
+  bool feeds_prompts() const { return contract.drafts && reads == Reads::HISTORY; }
 };
 
 }  // namespace redline::step

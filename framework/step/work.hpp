@@ -40,6 +40,10 @@ struct Work {
 
   const Strategy& strategy() const { return *sequence.strategy; }
   bool is_whole() const { return kind == WorkKind::FIRST || kind == WorkKind::DECODE; }
+  // Whether draft models are fed committed tokens beside a forward of theirs that drafts.
+  bool fills_drafts() const {
+    return kind == WorkKind::FEED || (kind != WorkKind::DECODE && strategy().feeds_prompts());
+  }
   bool failed() const { return progress.fault != Fault::NONE; }
   void fail(Fault fault, const std::string& why);
   std::int32_t root() const { return static_cast<std::int32_t>(view.tokens.size()) - 1; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A draft model is fed a text when it is first asked to draft from it: whole, or in chunks while
-// its sequence waits and others go on. What a request says does not depend on which.
+// When a draft model is fed a text: beside the target under a policy of history, otherwise when it
+// is first asked to draft; whole, or in chunks while its sequence waits and others go on. What a
+// request says does not depend on which.
 #include <catch2/catch.hpp>
 
 #include "engine/crowd.hpp"
@@ -18,7 +19,7 @@ Settings settings(std::int32_t rows_per_step, int max_depth = 3) {
   s.target = small_model();
   s.draft = choice("draft_model", {{"model", small_draft()}});
   s.accept = choice("accept_ratio");
-  s.length = choice("length_fixed", {{"max_depth", std::to_string(max_depth)}});
+  s.length = choice("length_ranges", {{"ranges", "1:" + std::to_string(max_depth)}});
   s.sampler = {temperature("0.8")};
   s.threads = 1;
   s.max_num_seqs = 2;
@@ -50,6 +51,20 @@ TEST_CASE("A draft that is never asked is never fed") {
   const Result result = engine.run(request(1, 100), records);
   REQUIRE(result.tokens.size() == 20);
   for (const std::uint32_t tokens : fed(records, 1)) CHECK(tokens == 0);
+}
+
+TEST_CASE("A policy of history has the prompt fed beside the target, and the text is the same") {
+  Settings history = settings(256);
+  history.length = choice("length_fixed", {{"max_depth", "3"}});
+  Engine engine(history, registry(), quiet), asks(settings(256), registry(), quiet);
+  Records records, of_asks;
+  const Result result = engine.run(request(1, 100), records);
+  CHECK(fed(records, 1).at(0) == 99);  // the root is the prompt's last
+  CHECK(fed(records, 1).at(1) == 1);
+  const Result later = asks.run(request(1, 100), of_asks);
+  CHECK(result.tokens == later.tokens);
+  CHECK(result.logprobs == later.logprobs);
+  CHECK(result.counts == later.counts);
 }
 
 TEST_CASE("A prompt is fed to the draft once, by the first step that drafts") {

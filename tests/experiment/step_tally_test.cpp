@@ -65,7 +65,7 @@ TEST_CASE("A step costs its pass of the target and a pass of the draft a level")
   CHECK(tally.take(1).cost_ns == Approx(170 + 3 * 20));
 }
 
-TEST_CASE("What a draft catches up with is part of a step's cost, drafted or not") {
+TEST_CASE("What a draft is fed is part of the cost, beside a prompt or later, drafted or not") {
   trace::NoTrace trace;
   Costs measured = costs();
   measured.draft.points.push_back({64, 11, 70});
@@ -77,6 +77,9 @@ TEST_CASE("What a draft catches up with is part of a step's cost, drafted or not
   fed.n_nodes = fed.max_depth = fed.drafted = 0;  // the policy let nothing follow
   tally.step(fed);
   CHECK(tally.take(1).cost_ns == Approx(100 + 50));
+  fed.kind = trace::StepKind::PREFILL;  // the target's own prefill is in no figure
+  tally.step(fed);
+  CHECK(tally.take(1).cost_ns == Approx(50));
 }
 
 TEST_CASE("Without a cost table a step costs nothing, which is no figure") {
