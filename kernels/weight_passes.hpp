@@ -24,6 +24,19 @@ double sum_weights(const Weight* w, std::int64_t count) {
 }
 
 template <class Weight>
+Weight largest_weight(const Weight* w, std::int64_t count) {
+  constexpr std::int64_t kMany = 32;  // several registers: one would wait for itself
+  Weight lane[kMany] = {};
+  std::int64_t i = 0;
+  for (; i + kMany <= count; i += kMany)
+    for (std::int64_t j = 0; j < kMany; ++j) lane[j] = w[i + j] > lane[j] ? w[i + j] : lane[j];
+  for (; i < count; ++i) lane[0] = w[i] > lane[0] ? w[i] : lane[0];
+  Weight most = 0;
+  for (const Weight x : lane) most = x > most ? x : most;
+  return most;
+}
+
+template <class Weight>
 void scale_weights(const Weight* w, std::int64_t count, double factor, double* out) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<double>(w[i]) * factor;
 }
@@ -38,8 +51,10 @@ double clip_weights(const Weight* w, std::int64_t count, double factor, double s
 }
 
 void install_weight_passes(ProbabilityOps& ops) {
-  ops.floats = {sum_weights<float>, scale_weights<float>, clip_weights<float>};
-  ops.doubles = {sum_weights<double>, scale_weights<double>, clip_weights<double>};
+  ops.floats = {sum_weights<float>, largest_weight<float>, scale_weights<float>,
+                clip_weights<float>};
+  ops.doubles = {sum_weights<double>, largest_weight<double>, scale_weights<double>,
+                 clip_weights<double>};
 }
 
 }  // namespace

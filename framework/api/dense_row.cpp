@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense row: one weight a token and a common factor. Mass is summed by blocks once, when the row
-// is made, so drawing from it reads one block.
+// A dense row: one weight a token and a common factor. Blocks are summed and their greatest found
+// once, when the row is made, so drawing from it reads one block, and so does its argmax.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,7 +43,7 @@ class Dense final : public Row::Source {
     sum_blocks(
         [&](std::size_t b) { return passes<T>().sum(block(b).data(), std::ssize(block(b))); });
   }
-  // max(0, w p - q): a block is summed while it is at hand.
+  // max(0, w p - q), summed block by block while it is made.
   template <class P>
   Dense(const Dense<P>& p, const Source& q, double w) : weights_(p.weights_.size()) {
     sum_blocks([&](std::size_t b) { return p.clip(b, q, w, weights_.data() + b * kBlock); });
@@ -53,6 +53,7 @@ class Dense final : public Row::Source {
   std::int32_t vocab() const override { return static_cast<std::int32_t>(weights_.size()); }
   double at(Token t) const override { return weights_[t] * factor_; }
   List<Row::Entry> top(std::size_t m) const override {
+    if (m == 1) return best();
     List<Row::Entry> out;
     for (const auto& [token, w] : best_of(std::span<const T>(weights_), m, std::optional<T>(0)))
       out.push_back({token, w * factor_});
@@ -96,6 +97,13 @@ class Dense final : public Row::Source {
   template <class P>
   friend class Dense;
 
+  List<Row::Entry> best() const {  // only the first block that holds the greatest is searched
+    const auto most = std::max_element(largest_.begin(), largest_.end());
+    const auto b = static_cast<std::size_t>(most - largest_.begin());
+    const std::span<const T> w = block(b);
+    const auto at = std::find(w.begin(), w.end(), *most) - w.begin();
+    return {{static_cast<Token>(b * kBlock) + static_cast<Token>(at), *most * factor_}};
+  }
   double logs() const {
     return lane_sum(weights_.size(), [&](auto i) {
       const double w = weights_[i];
@@ -110,8 +118,12 @@ class Dense final : public Row::Source {
   template <class SumOf>
   void sum_blocks(SumOf&& sum_of) {
     mass_before_.reserve(blocks() + 1);
+    largest_.reserve(blocks());
     mass_before_.push_back(0);
-    for (std::size_t b = 0; b < blocks(); ++b) mass_before_.push_back(mass_before_[b] + sum_of(b));
+    for (std::size_t b = 0; b < blocks(); ++b) {
+      mass_before_.push_back(mass_before_[b] + sum_of(b));
+      largest_.push_back(passes<T>().largest(block(b).data(), std::ssize(block(b))));
+    }
     factor_ = 1 / total();
   }
   // max(0, w p - q) of a block; returns its sum.
@@ -124,6 +136,7 @@ class Dense final : public Row::Source {
   Weights<T> weights_;          // [V]
   std::optional<double> logs_;  // the sum of w ln w, if known
   List<double> mass_before_;    // [blocks + 1], in weights
+  List<T> largest_;             // [blocks]
   double factor_;
 };
 

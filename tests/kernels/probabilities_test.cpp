@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redline/kernels/probabilities.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
@@ -30,6 +31,7 @@ void check_passes(const WeightOps<Weight>& got, const WeightOps<Weight>& want,
   const std::int64_t count = std::ssize(w);
   std::vector<double> a(w.size()), b(w.size());
   REQUIRE(got.sum(w.data(), count) == want.sum(w.data(), count));
+  REQUIRE(got.largest(w.data(), count) == *std::max_element(w.begin(), w.end()));
   got.scale(w.data(), count, .3, a.data());
   want.scale(w.data(), count, .3, b.data());
   REQUIRE(same_bits(a, b));

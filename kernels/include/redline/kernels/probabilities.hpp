@@ -11,8 +11,9 @@
 namespace redline::kernels {
 
 template <class Weight>  // float or double
-struct WeightOps {
+struct WeightOps {       // of weights that are not negative
   double (*sum)(const Weight* w, std::int64_t count);
+  Weight (*largest)(const Weight* w, std::int64_t count);
   // out = w factor
   void (*scale)(const Weight* w, std::int64_t count, double factor, double* out);
   // rest = max(0, share (w factor) - rest); returns its sum.
