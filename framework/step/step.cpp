@@ -39,6 +39,11 @@ void judge(Work& w, Watch* watch) {
     w.verdict = rule.judge(w.draft, w.p, *w.draws);
   }
   w.draws->hold_to_laws(rule);
+}
+
+// How many tokens the rule keeps of this draft in expectation: of every trace and report.
+void foretell(Work& w, Watch* watch) {
+  const AcceptanceRule& rule = w.strategy().rule;
   const Watched call(watch, {&rule, "expected_accepted", w.view.id});
   w.expected_accepted = static_cast<float>(rule.expected_accepted(w.draft, w.p));
 }
@@ -164,8 +169,12 @@ void Step::verify(std::span<Work* const> works, Timings& timings) {
     sample(works);
   }
   for (Work* w : works) {
-    const Lap lap(timings.verify);
-    if (!w->failed()) contain(*w, [&] { judge(*w, watch_); });
+    {
+      const Lap lap(timings.verify);
+      if (!w->failed()) contain(*w, [&] { judge(*w, watch_); });
+    }
+    const Lap lap(timings.log);
+    if (!w->failed()) contain(*w, [&] { foretell(*w, watch_); });
   }
   const Lap lap(timings.log);
   for (Work* w : works)
