@@ -2,14 +2,16 @@
 #include "check/cost_scene.hpp"
 
 #include "check/cell.hpp"
-#include "redline/sampler.hpp"
+#include "step/chain.hpp"
 
 namespace redline::check {
 namespace {
 
-Row some_row(int salt, float sharpness) {  // rows of one salt lean the same way
+// As the engine makes it. Rows of one salt lean the same way.
+Row some_row(int salt, float sharpness) {
   const std::vector<Token> text{1};
-  return Logits(hashed(kCostVocab, static_cast<std::uint64_t>(salt), sharpness)(text)).row();
+  return step::Chain().apply({},
+                             hashed(kCostVocab, static_cast<std::uint64_t>(salt), sharpness)(text));
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ void register_rules() {
   for (const char* rule : {"multiround", "traversal"}) add(rule, 3, {chain, small_tree, tree});
   add("kseq", 5, {chain, two, four});
   add("gumbel", 12, {chain});
+  add("ordered", 0, {{"4_siblings", {4}}, {"4_chains_8", four.widths}});
 }
 
 [[maybe_unused]] const bool registered = (register_rules(), true);
