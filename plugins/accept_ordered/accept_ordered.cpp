@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ordered path selection (family of arXiv 2602.16961): of K i.i.d. paths take the first in an order
 // that depends on p and q alone, then verify it as a block against the law of the path selected.
+#include "falling.hpp"
 #include "own_row.hpp"
 #include "redline/plugin.hpp"
 
@@ -23,24 +24,20 @@ class Selection {
   void look(const Row& p, const Row& q) {
     const std::vector<double> p_of = numbers(p);
     q_ = numbers(q);
-    order_.clear();
-    std::vector<double> ratio(q_.size(), 0.0);
-    for (Token t = 0; t < q.vocab(); ++t) {
-      if (q_[t] <= 0) continue;
-      ratio[t] = p_of[t] / q_[t];
-      order_.push_back(t);
-    }
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](Token a, Token b) { return ratio[a] > ratio[b]; });
+    std::vector<Place> places;
+    for (std::size_t t = 0; t < q_.size(); ++t)
+      if (q_[t] > 0) places.push_back({p_of[t] / q_[t], static_cast<Token>(t)});
+    const std::vector<Place> order = falling(std::move(places));
     after_.assign(q_.size(), 0.0);
     double after = 0;
-    for (auto t = order_.rbegin(); t != order_.rend(); after += q_[*t++]) after_[*t] = after;
+    for (auto at = order.rbegin(); at != order.rend(); after += q_[at++->token])
+      after_[at->token] = after;
   }
   bool is_before(Token a, Token b) const { return after_[a] > after_[b]; }
   // Of the next token of the selected path: q(y) times how often y's rank wins among K.
   Row law() const {
     std::vector<double> law(q_.size(), 0.0);
-    for (const Token t : order_) {
+    for (std::size_t t = 0; t < q_.size(); ++t) {
       const double behind = behind_ + reach_ * after_[t];
       law[t] = q_[t] * geometric(behind + reach_ * q_[t], behind, paths_);
     }
@@ -56,7 +53,6 @@ class Selection {
   double reach_ = 1;               // chance that one path begins as the selected one so far
   double behind_ = 0;              // chance that it comes later in the order
   std::vector<double> q_, after_;  // [V]; after_: mass of q later in the order
-  std::vector<Token> order_;       // tokens with q > 0
 };
 
 struct Path {
