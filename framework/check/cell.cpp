@@ -29,7 +29,13 @@ std::unique_ptr<Plugin> Cell::do_open(Kind kind, std::string_view name,
   plugin::Arguments arguments;
   for (const Setting& s : settings)
     arguments.push_back({std::string(s.name), std::string(s.value), "asked for by a plugin"});
-  return registry_.make(kind, std::string(name), arguments, *this);
+  auto made = registry_.make(kind, std::string(name), arguments, *this);
+  if (kind == Kind::DRAFTER) bind_heads(static_cast<const Drafter&>(*made));
+  return made;
+}
+
+void Cell::bind_heads(const Drafter& drafter) {
+  for (const auto& head : heads_) head->bind(drafter.contract().needs.taps.size());
 }
 
 step::Sequence Cell::open(std::vector<Token> tokens, std::int32_t prompt_tokens,
@@ -80,19 +86,21 @@ std::vector<std::unique_ptr<Sampler>> Cell::links(const plugin::Registry& regist
 }
 
 std::unique_ptr<Drafter> Cell::drafter(const plugin::Registry& registry, const CellSpec& spec) {
-  auto made = registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this);
+  auto made = spec.make_drafter
+                  ? spec.make_drafter(*this)
+                  : registry.make<Drafter>(spec.drafter.name, spec.drafter.arguments(), *this);
   if (!spec.on_draft) return made;
   return std::make_unique<Witness>(std::move(made), spec.on_draft);
 }
 
 // Budgets that differ by request and step, with an answer for every row that a draft may ask about.
 RecordedBudgets Cell::invented_budgets() {
-  constexpr std::uint64_t kRequests = 32;
-  constexpr std::uint32_t kSteps = 64;
+  constexpr std::uint64_t kRequests = 512, kLongRequests = 32;
+  constexpr std::uint32_t kLongSteps = 64, kSteps = 8;
   constexpr int kDepths = 4, kAskedDepths = 8, kSiblings = 16;  // a check may ask below a budget
   RecordedBudgets made;
   for (std::uint64_t key = 0; key < kRequests; ++key)
-    for (std::uint32_t step = 0; step < kSteps; ++step) {
+    for (std::uint32_t step = 0; step < (key < kLongRequests ? kLongSteps : kSteps); ++step) {
       const int depth = static_cast<int>((key + step) % (kDepths + 1));
       RecordedStep& here = made[key][step];
       here.budget = {depth * kSiblings, depth};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "check/scripted_head.hpp"
 #include "check/scripted_model.hpp"
 #include "check/witness.hpp"
 #include "plugin/registry.hpp"
@@ -21,6 +22,9 @@ struct Choice {
   plugin::Arguments arguments() const;
 };
 
+// A drafter that is no plugin: the check's own.
+using MakeDrafter = std::function<std::unique_ptr<Drafter>(Host&)>;
+
 struct CellSpec {
   std::int32_t vocab;
   ScriptedModel::Law target, draft;
@@ -32,6 +36,7 @@ struct CellSpec {
   std::int32_t topk = 2;
   bool optimal = false;  // beside level and topk, what a trace of it holds
   Witness::See on_draft = {};
+  MakeDrafter make_drafter = {};  // stands in for `drafter`
 };
 
 class Cell : public Host {
@@ -50,6 +55,8 @@ class Cell : public Host {
   void prefill(step::Sequence& s, step::Oracle& oracle);
   // The law of the next token of plain decoding after `tokens`.
   Row p(std::span<const Token> tokens, std::span<const float> logits) const;
+  // Learned heads that the plugins opened.
+  const std::vector<std::unique_ptr<ScriptedHead>>& opened_heads() const { return heads_; }
 
   ScriptedModel target, draft;
   kv::PagePool target_pages, draft_pages;
@@ -63,11 +70,15 @@ class Cell : public Host {
   std::unique_ptr<Drafter> drafter(const plugin::Registry& registry, const CellSpec& spec);
   TargetShape do_target() const override { return {1, 2, target.vocab(), target.context()}; }
   redline::Model& do_open_model(const ModelChoice&, std::int32_t) override { return model; }
+  redline::Model& do_open_module(std::string_view, void (*build)(ModuleBuilder&)) override {
+    return *heads_.emplace_back(std::make_unique<ScriptedHead>(model::record_graph(build), model));
+  }
   const Costs& do_costs() override { return costs_; }
   RecordedBudgets do_recorded_budgets(std::string_view trace) override {
     return trace.empty() ? invented_budgets() : trace::recorded_budgets(trace);
   }
   static RecordedBudgets invented_budgets();  // of every request that a check makes
+  void bind_heads(const Drafter& drafter);
   std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
                                   std::span<const Setting> settings) override;
 
@@ -76,6 +87,7 @@ class Cell : public Host {
   Costs costs_{.target = {{{0, 1, 100.0}, {0, 65, 200.0}}},
                .draft = {{{0, 1, 10.0}, {0, 65, 20.0}}}};
   step::Chain plain_;
+  std::vector<std::unique_ptr<ScriptedHead>> heads_;
   std::unique_ptr<DraftLength> length_;
   std::unique_ptr<Drafter> drafter_;
   std::unique_ptr<AcceptanceRule> rule_;

@@ -73,21 +73,16 @@ double rounds(const Pair& t, int siblings) {
   return 1 - refused;
 }
 
-// The smallest slack rho that lets all siblings be tested alike.
+// By slack rho: the chance that one of the siblings is kept, and the mass that all of them may
+// take.
+std::pair<double, double> kept_and_room(const Probs& p, const Probs& q, double rho, int siblings) {
+  double beta = 0;
+  for (std::size_t x = 0; x < p.size(); ++x) beta += std::min(q[x], p[x] / rho);
+  return {1 - std::pow(1 - beta, siblings), rho * beta};
+}
+
 double kseq(const Pair& t, int siblings) {
-  const Probs p = law(t.p, {}), q = law(t.q, {});
-  const auto kept = [&](double rho) {
-    double beta = 0;
-    for (std::size_t x = 0; x < p.size(); ++x) beta += std::min(q[x], p[x] / rho);
-    return std::pair{1 - std::pow(1 - beta, siblings), rho * beta};
-  };
-  double low = 1, high = siblings;
-  for (int k = 0; k < 200; ++k) {
-    const double rho = (low + high) / 2;
-    const auto [accepted, room] = kept(rho);
-    (accepted <= room ? high : low) = rho;
-  }
-  return kept(high).first;
+  return kept_and_room(law(t.p, {}), law(t.q, {}), kseq_slack(t, siblings), siblings).first;
 }
 
 double transport(const Pair& t, int siblings) {
@@ -103,6 +98,17 @@ int siblings_of(const std::string& shape) {  // under the root alone; 0: there i
 }
 
 }  // namespace
+
+double kseq_slack(const Pair& t, int siblings) {
+  const Probs p = law(t.p, {}), q = law(t.q, {});
+  double low = 1, high = siblings;
+  for (int k = 0; k < 200; ++k) {
+    const double rho = (low + high) / 2;
+    const auto [accepted, room] = kept_and_room(p, q, rho, siblings);
+    (accepted <= room ? high : low) = rho;
+  }
+  return (low + high) / 2;
+}
 
 std::optional<double> kept_by(const std::string& rule, const Pair& t, const std::string& shape) {
   if (const std::size_t depth = depth_of(shape); depth > 0) {

@@ -17,4 +17,7 @@ std::optional<double> kept_by(const std::string& rule, const Pair& tables,
 // transport.
 std::optional<double> kept_at_best(const Pair& tables, const std::string& shape);
 
+// The least slack that lets so many i.i.d. siblings be tested alike (k-SEQ).
+double kseq_slack(const Pair& tables, int siblings);
+
 }  // namespace redline::check

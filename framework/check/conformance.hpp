@@ -12,7 +12,8 @@ namespace redline::check {
 struct Result {
   std::string plugin, check;
   Answer answer;
-  bool holds() const {  // a refused draft is never decoded wrongly
+  std::string figures = {};  // a JSON document: kept tokens of each vector and shape; "": none
+  bool holds() const {       // a refused draft is never decoded wrongly
     return answer.kind == Answer::Kind::PASSED || answer.kind == Answer::Kind::REFUSED;
   }
 };
@@ -21,6 +22,7 @@ struct Examination {
   Effort effort = Effort::QUICK;
   std::chrono::milliseconds limit = std::chrono::seconds(30);  // of one check
   std::function<void(const std::string& check)> on_start = {};
+  std::string only = {};  // the check of this name alone, after "made"; "": all
 };
 // Each check in its own process. The suite ends early when the plugin cannot be made, or when a
 // check is not answered within the limit.

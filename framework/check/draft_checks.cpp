@@ -3,11 +3,11 @@
 // by the ranks of its tokens over long texts, which also sees chance that is not the host's.
 
 #include <cmath>
-#include <sstream>
 
 #include "check/gates.hpp"
 #include "check/statistics.hpp"
 #include "check/subject.hpp"
+#include "check/survey.hpp"
 #include "check/texts.hpp"
 #include "check/vectors.hpp"
 
@@ -17,13 +17,6 @@ namespace {
 constexpr double kRounding = 1e-6;  // rows are compared as float32
 constexpr double kSize = 1e-6;      // of the test by ranks: it runs with every quick check
 constexpr double kEnoughNodes = 500;
-
-std::string brief(double x) {
-  std::ostringstream out;
-  out.precision(6);
-  out << x;
-  return out.str();
-}
 
 // Everything a token may depend on: the nodes before it, its parent and its row as declared.
 using Condition = std::pair<std::vector<std::int64_t>, std::vector<float>>;
@@ -169,30 +162,55 @@ std::string hold_ranks(const Subject& s, int texts) {
          brief(sees);
 }
 
+// What a draft has that was not declared; empty when nothing.
+std::string undeclared(const Proposal& p, const DrafterContract& said) {
+  for (Node n = 1; n <= p.draft().size(); ++n) {
+    const redline::Law law = p.draft().item(n).law;
+    if (law == redline::Law::ROW && !said.emits.row) return "sampled nodes, none were declared";
+    if (law == redline::Law::COUPLED && !said.emits.coupled)
+      return "coupled nodes, none were declared";
+  }
+  if (said.shape == Shape::CHAIN && !p.draft().is_chain()) return "a tree, declared were chains";
+  if (static_cast<std::int32_t>(p.auxiliary().size()) > said.needs.auxiliary_rows)
+    return "more auxiliary rows than were declared";
+  return "";
+}
+
 // What it drafts is what it said it would.
 std::string hold_contract(const Subject& s) {
   const DrafterContract said = s.drafter_contract();
-  const auto require = [](bool holds, const char* otherwise) {
-    if (!holds) throw Error(otherwise);
-  };
   int nodes = 0;
+  std::string fault;  // told afterwards: what is thrown within a draft costs the draft alone
   CellSpec spec = s.place_in_text();
   spec.on_draft = [&](const Proposal& p) {
-    for (Node n = 1; n <= p.draft().size(); ++n, ++nodes) {
-      const redline::Law law = p.draft().item(n).law;
-      require(law != redline::Law::ROW || said.emits.row,
-              "contract: sampled nodes, none were declared");
-      require(law != redline::Law::COUPLED || said.emits.coupled,
-              "contract: coupled nodes, none were declared");
-    }
-    require(said.shape == Shape::TREE || p.draft().is_chain(),
-            "contract: a tree, declared were chains");
-    require(static_cast<std::int32_t>(p.auxiliary().size()) <= said.needs.auxiliary_rows,
-            "contract: more auxiliary rows than were declared");
+    nodes += p.draft().size();
+    if (fault.empty()) fault = undeclared(p, said);
   };
   Cell cell(s.registry(), spec);
-  for (const std::uint64_t key : {1, 2, 3}) write(cell, key, 40);
+  try {
+    for (const std::uint64_t key : {1, 2, 3}) write(cell, key, 40);
+  } catch (const Error&) {
+    if (fault.empty()) throw;  // else that was why
+  }
+  if (!fault.empty()) throw Error("contract: " + fault);
   return std::to_string(nodes) + " nodes as declared";
+}
+
+// What a graph supposes of the contract; its ops and weights run with --model alone.
+std::string hold_module(const Subject& s) {
+  const auto drafter = s.make<Drafter>();
+  const auto taps = static_cast<int>(drafter->contract().needs.taps.size());
+  const auto& heads = drafter.host->opened_heads();
+  if (heads.empty()) return "opens none";
+  std::string said;
+  for (const auto& head : heads) {
+    const int declared = head->declared().value_or(taps);
+    if (head->taps() > declared)
+      throw Error("module: hidden(" + std::to_string(head->taps() - 1) +
+                  ") is asked for, the contract declares " + std::to_string(declared) + " taps");
+    said += std::to_string(head->ops()) + " ops, " + std::to_string(head->heads()) + " heads; ";
+  }
+  return said + "rows are made up here: give --model to run graph and weights";
 }
 
 std::string hold_empty_batch(const Subject& s) {
@@ -208,6 +226,7 @@ std::vector<Check> draft_checks(const Subject& s, Effort effort) {
   const int texts = effort == Effort::FULL ? 5000 : 200;
   return {{"empty batch", [&s] { return hold_empty_batch(s); }},
           {"drafting contract", [&s] { return hold_contract(s); }},
+          {"module", [&s] { return hold_module(s); }},
           {"sampled law", [&s] { return hold_law(s); }},
           {"sampled law over texts", [&s, texts] { return hold_ranks(s, texts); }}};
 }

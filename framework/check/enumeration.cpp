@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace redline::check {
 
@@ -20,16 +21,9 @@ namespace {
 class Enumeration {
  public:
   Enumeration(const plugin::Registry& registry, const Case& c)
-      : case_(c),
-        cell_(registry, {.vocab = static_cast<std::int32_t>(c.tables.p.at({}).size()),
-                         .target = law_of(c.tables.p),
-                         .draft = law_of(c.tables.q),
-                         .drafter = c.drafter,
-                         .rule = c.rule,
-                         .length = c.length,
-                         .links = c.links,
-                         .links_on_draft = c.links_on_draft,
-                         .level = c.traces_nodes ? trace::Level::CHOSEN : trace::Level::COUNTS}) {}
+      : case_(c), registry_(registry), target_(law_of(c.tables.p)) {
+    open_cell();
+  }
 
   Finding find() {
     Finding f;
@@ -46,14 +40,29 @@ class Enumeration {
   }
 
  private:
+  void open_cell() {
+    cell_.emplace(
+        registry_,
+        CellSpec{.vocab = static_cast<std::int32_t>(case_.tables.p.at({}).size()),
+                 .target = target_,
+                 .draft = law_of(case_.tables.q),
+                 .drafter = case_.drafter,
+                 .rule = case_.rule,
+                 .length = case_.length,
+                 .links = case_.links,
+                 .links_on_draft = case_.links_on_draft,
+                 .level = case_.traces_nodes ? trace::Level::CHOSEN : trace::Level::COUNTS,
+                 .make_drafter = case_.make_drafter});
+  }
   void run_once(step::Scripted& script, Finding& f) {
-    step::Sequence s = cell_.open({0}, 0, case_.tokens_left);
+    if (case_.learns && f.runs > 0) open_cell();
+    step::Sequence s = cell_->open({0}, 0, case_.tokens_left);
     s.stop_tokens = case_.stops;
     std::size_t reach = 0;
-    int kept = 0;
+    std::size_t kept = 0;
     double foretold = 0, told = std::numeric_limits<double>::quiet_NaN();
     for (int k = 0; k < case_.steps; ++k) {
-      const step::Progress made = cell_.run(s, script);
+      const step::Progress made = cell_->run(s, script);
       if (!made.error.empty() || !made.bad_draft.empty())
         throw Error("enumeration: " + made.error + made.bad_draft);
       reach += made.drafted + 1;
@@ -61,10 +70,12 @@ class Enumeration {
       foretold += made.record.expected_accepted;
       if (k == 0 && !made.record.nodes.empty()) told = made.record.nodes.front().tv;
     }
-    cell_.step.forget(s);
+    cell_->step.forget(s);
     longest_ = std::max(longest_, reach);
     emitted_[cut({s.tokens.begin() + 1, s.tokens.end()})] += script.weight();
-    f.accepted += script.weight() * kept;
+    f.accepted += script.weight() * static_cast<double>(kept);
+    f.by_count.resize(std::max<std::size_t>(f.by_count.size(), kept + 1));
+    f.by_count[kept] += script.weight();
     f.expected += script.weight() * foretold;
     f.told_tv = (f.runs == 0 ? 0 : f.told_tv) + script.weight() * told;
     ++f.runs;
@@ -81,7 +92,7 @@ class Enumeration {
   Row p(const std::vector<Token>& text) const {
     std::vector<Token> all{0};
     all.insert(all.end(), text.begin(), text.end());
-    return cell_.p(all, law_of(case_.tables.p)(all));
+    return cell_->p(all, target_(all));
   }
   void extend(std::vector<Token> text, double weight, std::size_t length, Law& law) const {
     const bool ended = !text.empty() && is_stop(text.back());
@@ -115,7 +126,9 @@ class Enumeration {
   }
 
   const Case& case_;
-  Cell cell_;
+  const plugin::Registry& registry_;
+  ScriptedModel::Law target_;
+  std::optional<Cell> cell_;
   Law emitted_;
   std::size_t longest_ = 1;
 };

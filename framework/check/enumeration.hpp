@@ -27,6 +27,8 @@ struct Case {
   int steps = 1, tokens_left = 100;
   std::vector<Token> stops = {};
   bool traces_nodes = false;
+  MakeDrafter make_drafter = {};  // stands in for `drafter`
+  bool learns = false;            // from one request for the next: each run has a cell of its own
 };
 
 using Law = std::map<std::vector<Token>, double>;
@@ -35,6 +37,7 @@ struct Finding {
   double accepted = 0, joint_tv = 0, first_tv = 0;
   double expected = 0;  // accepted, as the rule itself foretold it of each draft
   double told_tv = std::numeric_limits<double>::quiet_NaN();  // of the first token, likewise
+  std::vector<double> by_count = {};  // the chance of keeping 0, 1, ... tokens
   long runs = 0;
   Law first = {}, joint = {};  // of the first token, of all D+1
 };

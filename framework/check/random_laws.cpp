@@ -46,7 +46,10 @@ Pair random_pair(std::uint32_t number) {
     (*t)[{}] = dice.law();
     for (Token a = 0; a < kVocab; ++a) {
       (*t)[{a}] = dice.law();
-      for (Token b = 0; b < kVocab; ++b) (*t)[{a, b}] = dice.law();
+      for (Token b = 0; b < kVocab; ++b) {
+        (*t)[{a, b}] = dice.law();
+        for (Token c = 0; c < kVocab; ++c) (*t)[{a, b, c}] = dice.law();
+      }
     }
   }
   return out;

@@ -65,9 +65,10 @@ Case Subject::place(const Pair& tables, const std::string& shape, const std::str
   c.tokens_left = levels + 1;  // a chain of a drafter's own length ends there
   if (!is_chain || method != "iid")
     c.drafter = {"draft_tree", {{"model", "draft"}, {"shape", shape}, {"method", method}}};
+  if (kind != Kind::DRAFTER && !is_chain) c.rule = {"accept_multiround"};
   if (kind == Kind::RULE) c.rule = choice();
   if (kind == Kind::DRAFTER) c.drafter = choice();
-  if (kind == Kind::LENGTH) c.length = choice();
+  if (kind == Kind::LENGTH) c.length = choice(), c.learns = reads() != Reads::HISTORY;
   if (kind == Kind::SAMPLER) c.links = {choice()};
   return c;
 }

@@ -8,6 +8,7 @@
 
 #include "check/apart.hpp"
 #include "check/enumeration.hpp"
+#include "check/said.hpp"
 
 namespace redline::check {
 
@@ -36,11 +37,14 @@ class Subject {
     T& operator*() const { return *plugin; }
   };
   static constexpr std::int32_t kSmall = 8;  // the vocabulary of most checks
+  std::unique_ptr<Cell> host(std::int32_t vocab = kSmall) const {
+    return std::make_unique<Cell>(registry_, host_spec(vocab));
+  }
   template <class T>
   Made<T> make(std::int32_t vocab = kSmall) const {
-    auto host = std::make_unique<Cell>(registry_, host_spec(vocab));
-    auto plugin = registry_.make<T>(listing_.name, choice().arguments(), *host);
-    return {std::move(host), std::move(plugin)};
+    auto cell = host(vocab);
+    auto plugin = registry_.make<T>(listing_.name, choice().arguments(), *cell);
+    return {std::move(cell), std::move(plugin)};
   }
 
   // The rule that shows a lie of a drafter: one that reads rows if there are any.
@@ -64,13 +68,15 @@ class Subject {
 
 struct Check {
   std::string name;
-  std::function<std::string()> run;  // what there is to say; throws what is wrong
+  std::function<Said()> run;  // what there is to say; throws what is wrong
 };
 enum class Effort : std::uint8_t { QUICK, FULL };  // seconds, minutes
 
 std::vector<Check> contract_checks(const Subject& subject);
 std::vector<Check> text_checks(const Subject& subject, Effort effort);
+std::vector<Check> random_draft_checks(const Subject& subject, Effort effort);
 std::vector<Check> law_checks(const Subject& subject, Effort effort);
+std::vector<Check> tv_checks(const Subject& subject);                    // of an approximate rule
 std::vector<Check> draft_checks(const Subject& subject, Effort effort);  // of a drafter
 std::vector<Check> sampler_checks(const Subject& subject);               // of a sampler
 std::vector<Check> length_checks(const Subject& subject);                // of a length policy

@@ -11,9 +11,15 @@ namespace redline::check {
 namespace {
 
 constexpr int kSteps = 40;
+constexpr int kFullBatch = 256;
 
 void require_same(const Written& a, const Written& b, const char* otherwise) {
   if (a.tokens != b.tokens) throw Error(otherwise);
+}
+
+// Text that a draft cannot change, as that of match, hides what was drafted.
+std::string other_drafts(const Written& a, const Written& b) {
+  return a.drafted == b.drafted ? "" : "; what is drafted differs";
 }
 
 std::string count(const Written& w) { return std::to_string(w.tokens.size()) + " tokens"; }
@@ -22,18 +28,19 @@ std::string hold_isolation(const Subject& s) {
   Cell cell(s.registry(), s.place_in_text());
   const Written first = write(cell, 1, kSteps);
   write(cell, 2, kSteps);
-  require_same(write(cell, 1, kSteps), first,
-               "isolation: a request's text depends on the request before it");
-  return count(first) + ", twice the same";
+  const Written again = write(cell, 1, kSteps);
+  require_same(again, first, "isolation: a request's text depends on the request before it");
+  return count(first) + ", twice the same" + other_drafts(again, first);
 }
 
 std::string hold_warmth(const Subject& s) {
   Cell warm(s.registry(), s.place_in_text()), cold(s.registry(), s.place_in_text());
   for (const std::uint64_t key : {2, 3, 4}) write(warm, key, kSteps);
   const Written first = write(cold, 1, kSteps);
-  require_same(write(warm, 1, kSteps), first,
+  const Written later = write(warm, 1, kSteps);
+  require_same(later, first,
                "cold and warm: a request's text depends on how long the plugin has run");
-  return count(first) + ", cold and warm the same";
+  return count(first) + ", cold and warm the same" + other_drafts(later, first);
 }
 
 // A policy that reads the batch may draft otherwise beside others, but not in another order.
@@ -51,6 +58,24 @@ std::string hold_company(const Subject& s) {
     require_same(together[k], write(cell, keys[k], kSteps),
                  "batch: a request's text depends on those beside it");
   return "5 requests together, in two orders and alone the same";
+}
+
+// More at once than any small table of a plugin holds.
+std::string hold_full_batch(const Subject& s) {
+  constexpr int kFullSteps = 4;
+  CellSpec spec = s.place_in_text();
+  spec.pages = 4096;
+  spec.max_rows = 8192;
+  Cell cell(s.registry(), spec);
+  std::vector<std::uint64_t> keys(kFullBatch);
+  std::iota(keys.begin(), keys.end(), 1);
+  const std::vector<Written> together = write_together(cell, keys, kFullSteps);
+  const std::string said = std::to_string(kFullBatch) + " requests in one step";
+  if (s.reads() != Reads::HISTORY) return said;
+  for (const std::size_t k : {std::size_t{0}, keys.size() / 2, keys.size() - 1})
+    require_same(together[k], write(cell, keys[k], kFullSteps),
+                 "full batch: a request's text depends on how many are beside it");
+  return said + ", the same alone";
 }
 
 std::string hold_keys(const Subject& s) {
@@ -93,52 +118,6 @@ std::string hold_plain_text(const Subject& s, int texts) {
   return std::to_string(texts) + " texts equal plain decoding's";
 }
 
-// Up to 64 nodes in levels of any shape.
-std::string random_shape(std::uint32_t number) {
-  std::string shape;
-  int nodes = 0;
-  std::uint32_t at = 0;
-  const auto dice = [&] { return step::philox4x32({number, at++, 0, 0}, 1)[0]; };
-  for (int level = 0, width = 1; level < 6 && width > 0; ++level) {
-    int below = 0;
-    std::string counts;
-    for (int k = 0; k < width; ++k) {
-      const int children = level == 0
-                               ? 1 + static_cast<int>(dice() % 4)
-                               : std::min<int>(static_cast<int>(dice() % 3), 64 - nodes - below);
-      below += children;
-      counts.append(counts.empty() ? "" : ",").append(std::to_string(children));
-    }
-    if (below == 0) break;
-    shape.append(shape.empty() ? "" : ";").append(counts);
-    nodes += below;
-    width = below;
-  }
-  return shape;
-}
-
-std::string hold_random_trees(const Subject& s, std::uint32_t trees) {
-  static constexpr const char* kMethods[] = {"iid", "new", "top", "greedy"};
-  int nodes = 0;
-  std::string refused;
-  for (std::uint32_t k = 0; k < trees; ++k) {
-    CellSpec spec = s.place_in_text();
-    spec.drafter = {"draft_tree",
-                    {{"model", "draft"}, {"shape", random_shape(k)}, {"method", kMethods[k % 4]}}};
-    Cell cell(s.registry(), spec);
-    try {
-      const Written w = write(cell, k, 3);
-      nodes += std::accumulate(w.drafted.begin(), w.drafted.end(), 0);
-    } catch (const PluginError& fault) {
-      refused = refusal(fault, s.listing().name);
-      if (refused.empty()) throw;
-    }
-  }
-  if (nodes == 0) throw Refusal(refused);
-  return std::to_string(trees) + " shapes of up to 64 nodes" +
-         (refused.empty() ? "" : "; refuses some: " + refused);
-}
-
 }  // namespace
 
 std::vector<Check> text_checks(const Subject& s, Effort effort) {
@@ -146,12 +125,11 @@ std::vector<Check> text_checks(const Subject& s, Effort effort) {
   std::vector<Check> all{{"isolation", [&s] { return hold_isolation(s); }},
                          {"cold and warm", [&s] { return hold_warmth(s); }},
                          {"batch and order", [&s] { return hold_company(s); }},
+                         {"full batch", [&s] { return hold_full_batch(s); }},
                          {"draw keys", [&s] { return hold_keys(s); }}};
-  if (s.listing().kind != Kind::RULE) return all;
-  all.push_back({"plain text", [&s, is_full] { return hold_plain_text(s, is_full ? 5000 : 200); }});
-  if (s.rule_contract().shape == Shape::TREE)
+  if (s.listing().kind == Kind::RULE)
     all.push_back(
-        {"random trees", [&s, is_full] { return hold_random_trees(s, is_full ? 100 : 8); }});
+        {"plain text", [&s, is_full] { return hold_plain_text(s, is_full ? 5000 : 200); }});
   return all;
 }
 

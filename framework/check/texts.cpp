@@ -15,25 +15,32 @@ step::Sequence open(Cell& cell, std::uint64_t key) {
   return cell.open(std::move(prompt), size, kTextTokens, key);
 }
 
-void take(const step::Progress& made, Written& out) {
+void take(const step::Progress& made, Written& out, BadDrafts bad = BadDrafts::FAIL) {
   if (!made.error.empty()) throw Error("a request ended with an error: " + made.error);
+  if (bad == BadDrafts::FAIL && !made.bad_draft.empty())
+    throw Error("a draft fell away: " + made.bad_draft);
   out.drafted.push_back(made.drafted);
+}
+
+Written write(Cell& cell, std::uint64_t key, int steps, step::Oracle& oracle, BadDrafts bad) {
+  step::Sequence sequence = open(cell, key);
+  Written out;
+  for (int k = 0; k < steps && sequence.tokens_left > 0; ++k)
+    take(cell.run(sequence, oracle), out, bad);
+  cell.step.forget(sequence);
+  out.tokens = sequence.tokens;
+  return out;
 }
 
 }  // namespace
 
-Written write(Cell& cell, std::uint64_t key, int steps) {
+Written write(Cell& cell, std::uint64_t key, int steps, BadDrafts bad) {
   step::Philox noise;
-  return write(cell, key, steps, noise);
+  return write(cell, key, steps, noise, bad);
 }
 
 Written write(Cell& cell, std::uint64_t key, int steps, step::Oracle& oracle) {
-  step::Sequence sequence = open(cell, key);
-  Written out;
-  for (int k = 0; k < steps && sequence.tokens_left > 0; ++k) take(cell.run(sequence, oracle), out);
-  cell.step.forget(sequence);
-  out.tokens = sequence.tokens;
-  return out;
+  return write(cell, key, steps, oracle, BadDrafts::FAIL);
 }
 
 std::vector<Written> write_together(Cell& cell, const std::vector<std::uint64_t>& keys, int steps,

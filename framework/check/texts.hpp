@@ -12,8 +12,11 @@ struct Written {
   bool operator==(const Written&) const = default;
 };
 
+// What a drafter throws costs the draft; a check may want that said.
+enum class BadDrafts : std::uint8_t { FAIL, PASS };
+
 // One request to its end, or so many steps of it. Error: it ended with an error.
-Written write(Cell& cell, std::uint64_t key, int steps);
+Written write(Cell& cell, std::uint64_t key, int steps, BadDrafts bad = BadDrafts::FAIL);
 Written write(Cell& cell, std::uint64_t key, int steps, step::Oracle& oracle);
 // Several together, in the order of their keys; `between` runs after each step.
 std::vector<Written> write_together(Cell& cell, const std::vector<std::uint64_t>& keys, int steps,

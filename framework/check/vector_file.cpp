@@ -128,8 +128,8 @@ std::vector<Check> vector_checks(const Subject& s, const std::vector<VectorCase>
   std::vector<Check> all;
   for (const VectorCase& v : cases)
     for (const std::string& shape : v.shapes)
-      all.push_back(
-          {v.laws.name + ", " + shape, [&s, &v, shape] { return Examined(s, v, shape).json(); }});
+      all.push_back({v.laws.name + ", " + shape,
+                     [&s, &v, shape] { return Said(Examined(s, v, shape).json()); }});
   return all;
 }
 

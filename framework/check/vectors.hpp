@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target and draft laws whose numbers are published or derived (docs/design.md names their source).
 #pragma once
-#include "check/enumeration.hpp"
+#include "check/named.hpp"
 
 namespace redline::check {
 
@@ -24,5 +24,19 @@ inline const Pair C1 = {{{{}, {.6, .3, .1}},
                          {{2}, {.5, .25, .25}},
                          {{0, 0}, {.5, .3, .2}},
                          {{0, 2}, {.4, .4, .2}}}};
+
+inline std::vector<Named> published_vectors() {
+  return {{"VA", VA}, {"VB", VB}, {"VC", VC}, {"V2", V2}, {"C1", C1}};
+}
+// What rounding and zeros like to break: p = q, disjoint supports, point masses, a draft whose
+// support two siblings exhaust.
+inline std::vector<Named> edge_vectors() {
+  return {{"p = q", VP},
+          {"disjoint", VD},
+          {"point p", flat({0, 1, 0}, {.2, .3, .5})},
+          {"point q", flat({.2, .3, .5}, {0, 1, 0})},
+          {"same point", flat({0, 1, 0}, {0, 1, 0})},
+          {"exhausted", flat({.2, .3, .5}, {.5, .5, 0})}};
+}
 
 }  // namespace redline::check

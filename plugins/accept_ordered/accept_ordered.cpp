@@ -106,6 +106,10 @@ Path select(const redline::Draft& draft, std::span<const Row> p) {
     std::vector<Node> below;
     for (const Node c : now)
       if (draft.first_child(c) != redline::kNone) below.push_back(draft.first_child(c));
+    if (!below.empty() && below.size() != now.size())  // twins that were not to grow alike
+      throw redline::Error(
+          "accept_ordered: paths that begin alike end at different depths; take draft_tree with "
+          "a shape like 2;1;1, of equal paths");
     now = std::move(below);
   }
   for (; at != redline::kRoot; at = draft.parent(at)) path.nodes.insert(path.nodes.begin() + 1, at);

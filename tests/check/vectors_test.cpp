@@ -45,7 +45,7 @@ config::Value examined(const std::string& rule, const std::string& text) {
   const Subject subject(step::registry(), step::registry().find(rule), {});
   const auto checks = vector_checks(subject, cases);
   REQUIRE(checks.size() == 1);
-  return config::parse_json(checks[0].run(), "answer");
+  return config::parse_json(checks[0].run().text, "answer");
 }
 
 TEST_CASE("A user's vectors are enumerated, and held to the formula given") {

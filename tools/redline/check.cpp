@@ -89,12 +89,15 @@ void print_table(const std::vector<Result>& results) {
 
 void print_json(const std::vector<Result>& results) {
   json::array all;
-  for (const Result& r : results)
-    all.push_back({{"plugin", r.plugin},
-                   {"check", r.check},
-                   {"result", word_for(r.answer.kind)},
-                   {"holds", r.holds()},
-                   {"detail", r.answer.detail}});
+  for (const Result& r : results) {
+    json::object row{{"plugin", r.plugin},
+                     {"check", r.check},
+                     {"result", word_for(r.answer.kind)},
+                     {"holds", r.holds()},
+                     {"detail", r.answer.detail}};
+    if (!r.figures.empty()) row["kept"] = files::parse_json(r.figures, r.check);
+    all.push_back(std::move(row));
+  }
   std::printf("%s\n", json::serialize(all).c_str());
 }
 
@@ -128,8 +131,8 @@ int on_model(const CheckOptions& options, const std::map<std::string, std::strin
   CheckModelOptions asked = options.on_model;
   asked.json = options.json;
   int code = 0;
-  for (const plugin::Listing& l : listings)
-    if (code == 0) code = check_model(registry, l, taken(values, l), asked);
+  for (const plugin::Listing& l : listings)  // all of them, but for Ctrl-C
+    if (code <= 1) code = std::max(code, check_model(registry, l, taken(values, l), asked));
   return code;
 }
 
@@ -184,7 +187,8 @@ int check_vectors(const plugin::Registry& registry, const std::vector<plugin::Li
   for (const plugin::Listing& l : listings) {
     const Subject subject(registry, l, taken(values, l));
     for (const auto& vector : vector_checks(subject, cases))
-      table.add(l.name, vector.name, redline::check::run_apart(vector.run, limit));
+      table.add(l.name, vector.name,
+                redline::check::run_apart([&] { return vector.run().text; }, limit));
   }
   return table.print(options.json) ? 0 : 1;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules wrong on purpose in ways that were met: each a small edit of a shipped one.
+#include <algorithm>
+
 #include "redline/plugin.hpp"
 
 namespace {
@@ -72,8 +74,40 @@ class Selected final : public redline::AcceptanceRule {
     }
   }
 };
+
+// Multi-round rejection of siblings that were put into another order by q.
+class ReorderedByQ final : public redline::AcceptanceRule {
+  redline::RuleContract do_contract() const override { return kContract; }
+  Verdict do_judge(const Draft& draft, std::span<const Row> p, Draws& draws) const override {
+    Node u = kRoot;
+    for (Node kept = kRoot; kept != kNone;) {
+      u = kept;
+      kept = kNone;
+      Row left = p[u];
+      for (const Node c : by_falling_q(draft, u)) {
+        const Token x = draft.token(c);
+        if (draws.bernoulli(c, redline::ratio(left.at(x), draft.q(c).at(x)))) {
+          kept = c;
+          break;
+        }
+        left = left.residual(draft.q(c));
+      }
+      if (kept == kNone) return {u, draws.categorical(u, left)};
+    }
+    return {u, draws.categorical(u, p[u])};
+  }
+  static std::vector<Node> by_falling_q(const Draft& draft, Node u) {
+    std::vector<Node> children;
+    for (Node c = draft.first_child(u); c != kNone; c = draft.next_sibling(c))
+      children.push_back(c);
+    const auto q = [&](Node c) { return draft.q(c).at(draft.token(c)); };
+    std::stable_sort(children.begin(), children.end(), [&](Node a, Node b) { return q(a) > q(b); });
+    return children;
+  }
+};
 }  // namespace
 
-REDLINE_PLUGIN(redline::entry<Traversal>("wrong_traversal", "a port's weight after a refusal"),
+REDLINE_PLUGIN(redline::entry<ReorderedByQ>("n8_by_q", "siblings re-ordered by q"),
+               redline::entry<Traversal>("wrong_traversal", "a port's weight after a refusal"),
                redline::entry<Kseq>("wrong_kseq", "the ratio rule's residual after k-SEQ's tests"),
                redline::entry<Selected>("wrong_selection", "the best sibling as the only one"));
