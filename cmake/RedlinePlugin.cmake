@@ -18,3 +18,15 @@ function(redline_add_plugin name)
              COMMAND redline::program plugins --plugin $<TARGET_FILE:${name}>)
   endif()
 endfunction()
+
+# redline_add_plugin_test(NAME sources...): tests of the plugin NAME, with testing enabled: NAME.test runs the
+# sources' main(), which may include the plugin's own; NAME.check holds the built file to its kind's contract.
+function(redline_add_plugin_test name)
+  add_executable(${name}_test ${ARGN})
+  target_link_libraries(${name}_test PRIVATE redline::redline)
+  target_compile_features(${name}_test PRIVATE cxx_std_20)
+  add_test(NAME ${name}.test COMMAND ${name}_test)
+  if(TARGET redline::program)
+    add_test(NAME ${name}.check COMMAND redline::program check $<TARGET_FILE:${name}>)
+  endif()
+endfunction()

@@ -75,8 +75,9 @@ void make_folder(const fs::path& folder) {
 int make_new(const NewOptions& options) {
   check_name(options.name);
   const fs::path from = template_folder(), folder = options.dir / options.name;
-  const std::array<std::pair<std::string, std::string>, 5> files{
+  const std::array<std::pair<std::string, std::string>, 6> files{
       {{options.kind + ".cpp.in", options.name + ".cpp"},
+       {options.kind + "_test.cpp.in", options.name + "_test.cpp"},
        {options.kind + ".yaml.in", "experiment.yaml"},
        {"CMakeLists.txt.in", "CMakeLists.txt"},
        {"README.md.in", "README.md"},
