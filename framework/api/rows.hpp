@@ -12,10 +12,6 @@ inline namespace v1 {
 template <class T>
 struct Unset : Recycling<T> {
   template <class U>
-  struct rebind {
-    using other = Unset<U>;
-  };
-  template <class U>
   void construct(U* at) {
     ::new (static_cast<void*>(at)) U;
   }
