@@ -3,7 +3,7 @@
 // is an output row. A block is decoded once for all rows of a pass.
 namespace redline::kernels {
 namespace {
-constexpr int kRowsAtPace = 2;
+constexpr int kRowsAtPace = 1;
 }
 }  // namespace redline::kernels
 #include "cpu/matmul.hpp"
