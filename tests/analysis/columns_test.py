@@ -111,7 +111,7 @@ def test_every_column_describes_itself(written):
             assert sorted(group.attrs["column-order"]) == sorted(columns)
             for name in columns:
                 about = group[name].attrs
-                assert about["description"] and about["encoding-version"] == "1.1"
+                assert about["description"] and about["encoding-version"] == "1.2"
                 if name.endswith("_ns") or name.startswith("t_"):
                     assert about["units"] == "ns"
 
