@@ -7,21 +7,27 @@ import pytest
 import redline_trace
 
 PREFILL, PLAIN, SPECULATIVE = 0, 1, 2
+FED = -1                    # no step: an iteration in which the draft alone was fed
 STOP, LENGTH, ERROR = 0, 1, 3
+QUEUE_FULL, DRAFT_FED = 10, 14
 
 
 def write(path, requests):
     """requests: (key, is_warmup, finish, [(kind, drafted, accepted, emitted)]); a step takes 10 ms."""
-    columns = {"requests": [], "steps": [], "batches": []}
+    columns = {"requests": [], "steps": [], "batches": [],
+               "events": [dict(t_ns=0, code=QUEUE_FULL, request_key=0, value=1.0)]}
     now = 0
     for key, is_warmup, finish, steps in requests:
         start = now
         for number, (kind, drafted, accepted, emitted) in enumerate(steps):
             batch = len(columns["batches"])
             now += 10_000_000
-            columns["steps"].append(dict(
-                request_key=key, batch_id=batch, seq_step=max(0, number - 1), kind=kind, drafted=drafted,
-                accepted_by_rule=accepted, committed=accepted + 1, emitted=emitted))
+            if kind == FED:
+                columns["events"].append(dict(t_ns=now, code=DRAFT_FED, request_key=key, value=float(batch)))
+            else:
+                columns["steps"].append(dict(
+                    request_key=key, batch_id=batch, seq_step=max(0, number - 1), kind=kind, drafted=drafted,
+                    accepted_by_rule=accepted, committed=accepted + 1, emitted=emitted))
             columns["batches"].append(dict(
                 batch_id=batch, t_start=now - 10_000_000, tokens_ns=10_000_000, total_ns=10_000_000, draft_ns=2_000_000,
                 target_ns=7_000_000, verify_ns=500_000, sample_ns=300_000, kv_ns=100_000))
@@ -86,6 +92,14 @@ def test_latencies_and_shares(tmp_path):
     assert summary["spec"]["draft_share"] == pytest.approx(0.2)
     assert summary["spec"]["target_share"] == pytest.approx(0.7)
     assert summary["output_throughput"] == pytest.approx(4 / 0.03)
+
+
+def test_feeding_a_draft_is_its_share_of_the_time_and_no_step(tmp_path):
+    run = [first(), (FED, 0, 0, 0), (SPECULATIVE, 3, 1, 2), (SPECULATIVE, 3, 0, 1)]
+    spec = redline_trace.recompute(write(tmp_path / "a.h5", [(1, True, STOP, run), (1, False, LENGTH, run)]))["spec"]
+    assert spec["steps"] == 2
+    assert spec["draft_share"] == pytest.approx(6 / 30)   # of three iterations, one of them its own
+    assert spec["target_share"] == pytest.approx(14 / 30)
 
 
 def test_a_plain_run_has_no_rates(tmp_path):
