@@ -53,6 +53,17 @@ bool is_in_its_own_words(const PluginError& fault) {
   return false;
 }
 
+// Throws what is no refusal: a process that is not ready within a millisecond may say so.
+void make_alone(const Subject& s, const std::string& parameter, const std::string& value) {
+  const auto host = s.host();
+  try {
+    s.registry().make(s.listing().kind, s.listing().name, s.with(parameter, value).arguments(),
+                      *host);
+  } catch (const PluginError& fault) {
+    if (!is_in_its_own_words(fault)) throw;
+  }
+}
+
 // Whether it was made; then it must also write.
 bool writes_with(const Subject& s, const std::string& parameter, const std::string& value) {
   constexpr int kSteps = 3;
@@ -60,20 +71,13 @@ bool writes_with(const Subject& s, const std::string& parameter, const std::stri
   for (Choice* choice : {&spec.rule, &spec.drafter, &spec.length})
     if (choice->name == s.listing().name) *choice = s.with(parameter, value);
   if (!spec.links.empty()) spec.links = {s.with(parameter, value)};
-  const auto host = s.host();
-  try {
-    s.registry().make(s.listing().kind, s.listing().name, s.with(parameter, value).arguments(),
-                      *host);
-  } catch (const InputError&) {
-    return false;  // settings that do not fit together may be refused
-  } catch (const PluginError& fault) {
-    if (!is_in_its_own_words(fault)) throw;
-    return false;  // a process that is not ready within a millisecond
-  }
   std::optional<Cell> cell;
   try {
     cell.emplace(s.registry(), spec);
+  } catch (const InputError&) {
+    return false;  // settings that do not fit together may be refused
   } catch (const PluginError&) {
+    make_alone(s, parameter, value);
     return false;  // a tree where the partner takes chains
   }
   try {

@@ -18,6 +18,8 @@ ScriptedModel::Law law_of(const Table& table) {
 
 namespace {
 
+constexpr std::int32_t kPages = 16;  // of a few steps from one token on: cells are cheap to make
+
 class Enumeration {
  public:
   Enumeration(const plugin::Registry& registry, const Case& c)
@@ -51,6 +53,7 @@ class Enumeration {
                  .length = case_.length,
                  .links = case_.links,
                  .links_on_draft = case_.links_on_draft,
+                 .pages = kPages,
                  .level = case_.traces_nodes ? trace::Level::CHOSEN : trace::Level::COUNTS,
                  .make_drafter = case_.make_drafter});
   }

@@ -57,6 +57,11 @@ TEST_CASE("Wrong rules of other origin fail by the law they break") {
     CHECK_THAT(faults_of(rule), Catch::Matchers::Contains(kFirst));
 }
 
+TEST_CASE("A lossy rule that declares itself lossless fails") {
+  CHECK_THAT(faults_of("keeps_all", "law of chains"),
+             Catch::Matchers::Contains("first-token law: off by TV 0.3"));
+}
+
 TEST_CASE("Noise put to a wrong use is named") {
   CHECK_THAT(faults_of("sample_residual"), Catch::Matchers::Contains("a row that is not p there"));
   CHECK_THAT(faults_of("draw_twice"), Catch::Matchers::Contains("draw keys: draw_twice"));

@@ -84,9 +84,17 @@ class BadDefault final : public redline::AcceptanceRule {
     return ratio_rule(draft, p, draws);
   }
 };
+
+class KeepsAll final : public redline::AcceptanceRule {  // lossy, and claims that it is not
+  redline::RuleContract do_contract() const override { return exact(redline::Shape::CHAIN); }
+  Verdict do_judge(const Draft& draft, std::span<const Row> p, Draws& draws) const override {
+    return {draft.size(), draws.categorical(draft.size(), p[draft.size()])};
+  }
+};
 }  // namespace
 
-REDLINE_PLUGIN(redline::entry<WantsDrafts>("wants_drafts", "judges no empty draft"),
+REDLINE_PLUGIN(redline::entry<KeepsAll>("keeps_all", "whatever is drafted"),
+               redline::entry<WantsDrafts>("wants_drafts", "judges no empty draft"),
                redline::entry<Narrow>("narrow", "eight nodes at most"),
                redline::entry<SmallVocab>("small_vocab", "a thousand tokens at most"),
                redline::entry<Tires>("tires", "keeps nothing after seventy drafts"),
