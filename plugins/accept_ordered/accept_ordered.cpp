@@ -71,8 +71,8 @@ void check(const redline::Draft& draft, const std::vector<Node>& paths) {
     }
   for (Node n = 1; n <= draft.size(); ++n) {
     const Node child = draft.first_child(n);
-    are_paths =
-        are_paths && (child == redline::kNone || draft.next_sibling(child) == redline::kNone);
+    are_paths = are_paths && (paths.size() == 1 || draft.item(n).law == redline::Law::ROW) &&
+                (child == redline::kNone || draft.next_sibling(child) == redline::kNone);
   }
   if (!are_paths)
     throw redline::Error(
