@@ -37,7 +37,7 @@ struct Settings {
   Watchdog::Limits plugin_calls;    // beyond the first one is counted, beyond the second stuck
   trace::Level trace_level = trace::Level::TOPK;
   std::int32_t trace_topk = 64;
-  bool trace_optimal = false;  // from level chosen on: what any lossless rule keeps at most
+  bool trace_optimal = false;          // from level chosen on: what any lossless rule keeps at most
   std::filesystem::path cache_folder;  // "": files::cache_folder()
 };
 
