@@ -8,14 +8,14 @@
 namespace redline::check {
 namespace {
 
-constexpr int kVocab = 3;
-constexpr double kLeastSum = 1e-3;  // below it all were zero, or as good as
+constexpr std::uint32_t kOneInLarger = 4;  // that many contexts hold one of four tokens
+constexpr double kLeastSum = 1e-3;         // below it all were zero, or as good as
 
 class Dice {
  public:
   explicit Dice(std::uint32_t number) : number_(number) {}
-  std::vector<float> law() {
-    std::vector<float> v(kVocab);
+  std::vector<float> law(Token vocab) {
+    std::vector<float> v(static_cast<std::size_t>(vocab));
     double sum = 0;
     while (sum < kLeastSum) {
       sum = 0;
@@ -40,15 +40,16 @@ class Dice {
 }  // namespace
 
 Pair random_pair(std::uint32_t number) {
+  const Token vocab = number % kOneInLarger == kOneInLarger - 1 ? 4 : 3;
   Dice dice(number);
   Pair out;
   for (Table* t : {&out.p, &out.q}) {
-    (*t)[{}] = dice.law();
-    for (Token a = 0; a < kVocab; ++a) {
-      (*t)[{a}] = dice.law();
-      for (Token b = 0; b < kVocab; ++b) {
-        (*t)[{a, b}] = dice.law();
-        for (Token c = 0; c < kVocab; ++c) (*t)[{a, b, c}] = dice.law();
+    (*t)[{}] = dice.law(vocab);
+    for (Token a = 0; a < vocab; ++a) {
+      (*t)[{a}] = dice.law(vocab);
+      for (Token b = 0; b < vocab; ++b) {
+        (*t)[{a, b}] = dice.law(vocab);
+        for (Token c = 0; c < vocab; ++c) (*t)[{a, b, c}] = dice.law(vocab);
       }
     }
   }

@@ -5,8 +5,8 @@
 
 namespace redline::check {
 
-// Target and draft laws of every context to depth 2 below the root, V = 3; the same on every
-// machine.
+// Target and draft laws of every context of up to three tokens, of V = 3 or, one in four, V = 4;
+// the same on every machine.
 Pair random_pair(std::uint32_t number);
 
 }  // namespace redline::check
