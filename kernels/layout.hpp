@@ -51,6 +51,9 @@ inline constexpr bool has_sub_scales(WeightType type) { return type >= WeightTyp
 inline constexpr bool has_min(WeightType type) {
   return type == WeightType::Q4_1 || type == WeightType::Q4_K || type == WeightType::Q5_K;
 }
+inline constexpr bool five_bits(WeightType type) {
+  return type == WeightType::Q5_0 || type == WeightType::Q5_K;
+}
 inline constexpr std::int64_t align64(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // A section: its blocks of 32 inputs, the bytes of its headers, all of its bytes.

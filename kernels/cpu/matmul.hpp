@@ -73,10 +73,6 @@ inline const Multiply* multiplies(WeightType type, Grain grain) {
   }
 }
 
-constexpr bool five_bits(WeightType type) {
-  return type == WeightType::Q5_0 || type == WeightType::Q5_K;
-}
-
 // A tile is one stream of memory. A walk that keeps pace with it, of up to kRowsAtPace rows, is
 // best left to the hardware's prefetcher. More rows compute for longer than that one looks ahead:
 // they ask far ahead, for the second cache level.

@@ -13,12 +13,14 @@ constexpr int kRowsAtPace = 0;
 constexpr bool kSignedQ8 = true;
 constexpr int kSharedRows = 4, kSharedQ6 = 2;
 
-// Pairs of groups whose 16-bit sums fit: 4 * 4 * 15 * 127, 2 * 4 * 31 * 127 and 4 * 63 * 127 are
-// below 2^15.
+// Groups whose 16-bit sums fit: 8 * 2 * 15 * 127, 4 * 2 * 31 * 127 and 2 * 2 * 63 * 127 are below
+// 2^15; so is one pair of |int8| * 127, with the sign moved to x.
+constexpr int groups_in_16_bits(WeightType type) {
+  return type == WeightType::Q8_0 ? 1 : type == WeightType::Q6_K ? 2 : five_bits(type) ? 4 : 8;
+}
+
 template <WeightType type>
-constexpr int kPairsInRun = type == WeightType::Q6_K   ? 1
-                            : type == WeightType::Q5_K ? 2
-                                                       : 4;
+constexpr int kPairsInRun = groups_in_16_bits(type) / 2;
 
 // The compiler would keep the products of all rows alive at once, and spill them.
 inline void now(__m256i& sum) { asm volatile("" : "+x"(sum)); }
@@ -47,12 +49,6 @@ inline __m256i scaled(__m256i run, __m256i scale) { return _mm256_madd_epi16(run
 
 namespace redline::kernels {
 namespace {
-
-// Groups whose 16-bit sums fit: 8 * 2 * 15 * 127, 4 * 2 * 31 * 127 and 2 * 2 * 63 * 127 are below
-// 2^15; so is one pair of |int8| * 127, with the sign moved to x.
-constexpr int groups_in_16_bits(WeightType type) {
-  return type == WeightType::Q8_0 ? 1 : type == WeightType::Q6_K ? 2 : five_bits(type) ? 4 : 8;
-}
 
 template <WeightType type>
 inline __m256i pair_products(__m256i w, const std::int8_t* q) {

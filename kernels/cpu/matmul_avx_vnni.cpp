@@ -4,6 +4,7 @@
 // either kind can run it.
 #include <immintrin.h>
 
+#include "cpu/dot_bytes.hpp"
 #include "layout.hpp"
 
 namespace redline::kernels {
@@ -16,13 +17,6 @@ constexpr int kSharedRows = 4, kSharedQ6 = 4;
 template <WeightType type>
 constexpr int kPairsInRun = type == WeightType::Q6_K ? 2 : 4;
 
-inline __m256i dot_bytes(__m256i sum, __m256i w, __m256i x) {
-#ifdef __AVXVNNI__
-  return _mm256_dpbusd_avx_epi32(sum, w, x);
-#else
-  return _mm256_dpbusd_epi32(sum, w, x);
-#endif
-}
 inline __m256i plus_products(__m256i run, const __m256i* w, const __m256i* x) {
   return dot_bytes(dot_bytes(run, w[0], x[0]), w[1], x[1]);
 }

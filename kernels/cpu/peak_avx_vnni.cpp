@@ -2,20 +2,13 @@
 // Built twice, like matmul_avx_vnni.cpp.
 #include <immintrin.h>
 
+#include "cpu/dot_bytes.hpp"
 #include "cpu/peak.hpp"
 
 namespace redline::kernels {
 namespace {
 
 constexpr int kRows = 12, kBlockBytes = 128;  // half a tile: as many sums as registers allow
-
-inline __m256i dot_bytes(__m256i sum, __m256i w, __m256i x) {
-#ifdef __AVXVNNI__
-  return _mm256_dpbusd_avx_epi32(sum, w, x);
-#else
-  return _mm256_dpbusd_epi32(sum, w, x);
-#endif
-}
 
 }  // namespace
 
