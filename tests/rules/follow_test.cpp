@@ -3,6 +3,7 @@
 // states, and none is off for good. The policies as built, in a scripted world.
 #include <catch2/catch.hpp>
 
+#include "priced_host.hpp"
 #include "step/cell.hpp"
 
 namespace redline::step {
@@ -17,27 +18,18 @@ struct World {
 };
 World all(Level l) { return {l, l}; }
 
-// Costs in units of a plain step: ten more rows cost one, a forward of the draft `draft`.
-struct Priced final : Host {
-  explicit Priced(double draft) {
-    costs.target.points = {{0, 1, 1}, {0, 101, 11}};
-    costs.draft.points = {{0, 1, draft}, {0, 101, draft}};
-  }
-  const Costs& do_costs() override { return costs; }
-  std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
-                                  std::span<const Setting> settings) override {
-    plugin::Arguments arguments;
-    for (const Setting& set : settings)
-      arguments.push_back({std::string(set.name), std::string(set.value), "this test"});
-    return registry().make(kind, std::string(name), arguments, *this);
-  }
+// In units of a plain step: ten more rows cost one, a forward of the draft `draft`.
+Costs costs_of(double draft) {
   Costs costs;
-};
+  costs.target.points = {{0, 1, 1}, {0, 101, 11}};
+  costs.draft.points = {{0, 1, draft}, {0, 101, draft}};
+  return costs;
+}
 
 class Followed {
  public:
   explicit Followed(const Choice& c, double draft_cost = .25)
-      : host_(draft_cost),
+      : host_(costs_of(draft_cost)),
         policy_(registry().make<DraftLength>(c.name, c.arguments(), host_)),
         state_(policy_->begin(sequence_)) {}
 
@@ -74,7 +66,7 @@ class Followed {
  private:
   inline static const std::vector<Token> kText{0};
   redline::Sequence sequence_{.id = 1, .tokens = kText, .tokens_left = 1 << 20, .vocab = 4};
-  Priced host_;
+  PricedHost host_;
   std::unique_ptr<DraftLength> policy_;
   std::unique_ptr<State> state_;
   int tokens_ = 0;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "priced_host.hpp"
 #include "step/cell.hpp"
 
 namespace redline::step {
@@ -15,21 +16,12 @@ struct Setup {
   double draft_ms = 11, draft_row_ms = 1.5;  // a pass, and each row of it beyond the first
 };
 
-struct Priced final : Host {
-  explicit Priced(const Setup& s) {
-    costs.target.points = {{0, 1, 28}, {0, 5, 37.5}, {0, 105, 37.5 + 100 * 4.5}};
-    costs.draft.points = {{0, 1, s.draft_ms}, {0, 101, s.draft_ms + 100 * s.draft_row_ms}};
-  }
-  const Costs& do_costs() override { return costs; }
-  std::unique_ptr<Plugin> do_open(Kind kind, std::string_view name,
-                                  std::span<const Setting> settings) override {
-    plugin::Arguments arguments;
-    for (const Setting& set : settings)
-      arguments.push_back({std::string(set.name), std::string(set.value), "this test"});
-    return registry().make(kind, std::string(name), arguments, *this);
-  }
+Costs costs_of(const Setup& s) {
   Costs costs;
-};
+  costs.target.points = {{0, 1, 28}, {0, 5, 37.5}, {0, 105, 37.5 + 100 * 4.5}};
+  costs.draft.points = {{0, 1, s.draft_ms}, {0, 101, s.draft_ms + 100 * s.draft_row_ms}};
+  return costs;
+}
 
 struct Bill {
   double ms = 0, plain_ms = 0;
@@ -41,7 +33,7 @@ class Cell {
  public:
   explicit Cell(const Setup& setup)
       : setup_(setup),
-        host_(setup),
+        host_(costs_of(setup)),
         policy_(registry().make<DraftLength>("length_auto", {}, host_)) {}
 
   void request(std::mt19937& g, Bill& bill) {
@@ -91,7 +83,7 @@ class Cell {
   }
 
   Setup setup_;
-  Priced host_;
+  PricedHost host_;
   std::unique_ptr<DraftLength> policy_;
 };
 
