@@ -15,23 +15,24 @@ namespace redline::kernels {
 namespace {
 
 constexpr std::int64_t kRows = 8960, kCols = 1536;  // one projection of a 1.5B model
-constexpr std::int64_t kFootprintBytes = 256 << 20;
+constexpr std::int64_t kFootprintBytes = 256 << 20, kLineBytes = 64;
 
 struct Weights {  // copies of one random matrix, back to back
   PackedMatrix matrix;
   std::int64_t copies;
   std::vector<std::byte> data;
 
-  explicit Weights(WeightType type) {
-    const std::int64_t bytes = packed_bytes(type, kRows, kCols);
-    copies = kFootprintBytes / bytes + 1;
-    data.resize(static_cast<std::size_t>(bytes * copies));
+  Weights(WeightType type, std::int64_t rows, std::int64_t footprint_bytes) {
+    const std::int64_t bytes = packed_bytes(type, rows, kCols);
+    copies = footprint_bytes / bytes + 1;
+    data.resize(static_cast<std::size_t>(bytes * copies + kLineBytes));
     std::mt19937_64 random(1);
     for (std::size_t at = 0; at + 8 <= data.size(); at += 8) {
       const std::uint64_t bits = random() & 0x0f7f0f7f0f7f0f7fu;  // finite as halves and floats
       std::memcpy(data.data() + at, &bits, 8);
     }
-    matrix = {type, kRows, kCols, data.data()};
+    const auto past_line = reinterpret_cast<std::uintptr_t>(data.data()) % kLineBytes;
+    matrix = {type, rows, kCols, data.data() + (kLineBytes - past_line) % kLineBytes};
   }
   PackedMatrix copy(std::int64_t index) const {
     PackedMatrix one = matrix;
@@ -42,7 +43,8 @@ struct Weights {  // copies of one random matrix, back to back
 
 const Weights& weights(WeightType type) {
   static std::unique_ptr<Weights> last;  // one type at a time: they are large
-  if (!last || last->matrix.type != type) last = std::make_unique<Weights>(type);
+  if (!last || last->matrix.type != type)
+    last = std::make_unique<Weights>(type, kRows, kFootprintBytes);
   return *last;
 }
 
@@ -83,6 +85,27 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
       benchmark::Counter(static_cast<double>(products), benchmark::Counter::kIsRate);
 }
 
+// One thread and weights that stay in the second cache level: the rate of the arithmetic.
+void run_cached(benchmark::State& state, Isa isa, WeightType type) {
+  constexpr std::int64_t kCachedRows = 256;
+  const Ops& table = ops(isa);
+  const std::int64_t rows = state.range(0);
+  const Weights w(type, kCachedRows, 0);
+  std::vector<float> x(static_cast<std::size_t>(rows * kCols), 0.5f);
+  std::vector<float> out(static_cast<std::size_t>(rows * kCachedRows));
+  std::vector<std::byte> quantized(static_cast<std::size_t>(activation_bytes(rows, kCols)));
+  for (Grain grain : kGrains)
+    table.quantize(x.data(), rows, kCols, grain, quantized.data(), {0, row_passes(rows)});
+  for (auto _ : state) {
+    table.matmul(w.matrix, {x.data(), quantized.data()}, rows, nullptr, out.data(), kCachedRows,
+                 {0, w.matrix.tiles()});
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.counters["mac/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * rows * kCachedRows * kCols),
+                         benchmark::Counter::kIsRate);
+}
+
 void run_read(benchmark::State& state) {
   if (state.thread_index() == 0) shared_weights = &weights(WeightType::Q4_K);
   std::int64_t bytes = 0;
@@ -118,6 +141,11 @@ void register_all() {
           ->Threads(2)
           ->UseRealTime()
           ->Unit(benchmark::kMillisecond);
+      const std::string cached =
+          "cached/" + std::string(name(isa)) + "/" + std::string(name(weight_type));
+      benchmark::RegisterBenchmark(cached.c_str(), run_cached, isa, weight_type)
+          ->RangeMultiplier(2)
+          ->Range(1, 8);
     }
   }
 }
