@@ -12,12 +12,24 @@
 namespace redline::trace::hdf5 {
 namespace {
 
+constexpr hsize_t kPageBytes = 4096;  // of the kernel's page cache; larger caches divide by it
+
 Handle file_access(bool swmr) {
   Handle access(checked(H5Pcreate(H5P_FILE_ACCESS), "file access list"), H5Pclose);
   // Fixed bounds: a newer library must not write what 1.10 cannot read.
   H5Pset_libver_bounds(access.id(), swmr ? H5F_LIBVER_V110 : H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
   H5Pset_file_locking(access.id(), true, true);  // a file system without locks is not an error
   return access;
+}
+
+// A kill may cut a write to the page cache short between two pages, never within one. Metadata that
+// lie within a page are so written whole or not at all, and a killed file's checksums hold.
+Handle file_creation(bool swmr) {
+  Handle creation(checked(H5Pcreate(H5P_FILE_CREATE), "file creation list"), H5Pclose);
+  if (!swmr) return creation;  // the old format knows no pages
+  H5Pset_file_space_strategy(creation.id(), H5F_FSPACE_STRATEGY_PAGE, false, 1);
+  H5Pset_file_space_page_size(creation.id(), kPageBytes);
+  return creation;
 }
 
 Handle scalar() { return {checked(H5Screate(H5S_SCALAR), "scalar space"), H5Sclose}; }
@@ -112,8 +124,8 @@ void Dataset::flush() {
 
 File File::create(const std::filesystem::path& path, bool swmr) {
   prepare_thread();
-  const Handle access = file_access(swmr);
-  const Id id = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.id());
+  const Handle creation = file_creation(swmr), access = file_access(swmr);
+  const Id id = H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.id(), access.id());
   if (id < 0) throw InputError("trace " + path.string() + " cannot be created: " + last_reason());
   return {Handle(id, H5Fclose), path.string()};
 }

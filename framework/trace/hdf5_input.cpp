@@ -31,9 +31,15 @@ Id native<double>() {
   return H5T_NATIVE_DOUBLE;
 }
 
+// HDF5 reads metadata whose checksum fails again and sleeps between, from 1 ns on twice as long
+// each time: its own 100 attempts on a damaged file would outlive the reader. A writer is done in
+// less than the half second that these take.
+constexpr unsigned kReadAttempts = 28;
+
 Handle open_file(const std::filesystem::path& path) {
   const Handle access(checked(H5Pcreate(H5P_FILE_ACCESS), "file access list"), H5Pclose);
   H5Pset_file_locking(access.id(), true, true);
+  H5Pset_metadata_read_attempts(access.id(), kReadAttempts);
   Id id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
   // A file that is being written, or whose writer was killed.
   if (id < 0) id = H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id());

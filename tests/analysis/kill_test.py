@@ -115,3 +115,55 @@ def test_a_kill_before_the_first_row_leaves_a_file_that_opens_or_none(build, tmp
         if path.exists():
             with redline_trace.open_trace(path) as trace:
                 assert isinstance(trace["steps/kind"], h5py.Dataset)
+
+
+PAGE = 4096
+
+
+def header_bytes(path, dataset):
+    """Where the first chunk of a data set's object header lies (HDF5 file format, section IV.A.1.b)."""
+    start = h5py.h5o.get_info(dataset.id).addr
+    with open(path, "rb") as file:
+        file.seek(start)
+        head = file.read(48)
+    assert head[:4] == b"OHDR"
+    flags = head[5]
+    at = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+    width = 1 << (flags & 3)
+    return start, start + at + width + int.from_bytes(head[at:at + width], "little") + 4
+
+
+def killed(build, tmp_path):
+    path = tmp_path / "trace-000.h5"
+    killed_at(build, path, "topk", 0.05)
+    return path
+
+
+def datasets(path):
+    found = {}
+    with redline_trace.open_trace(path) as trace:
+        trace.visititems(lambda name, item: found.update({name: header_bytes(path, item)})
+                         if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def test_no_header_crosses_a_page_so_none_is_torn(build, tmp_path):
+    # The kernel cuts a write of a killed process short between pages, never within one.
+    headers = datasets(killed(build, tmp_path))
+    assert len(headers) > 50
+    assert [name for name, (start, end) in headers.items() if start // PAGE != (end - 1) // PAGE] == []
+
+
+def test_a_damaged_trace_is_an_error_and_no_wait(build, program, tmp_path):
+    path = killed(build, tmp_path)
+    start, end = datasets(path)["steps/kind"]
+    with open(path, "r+b") as file:
+        file.seek(end - 1)
+        last = file.read(1)
+        file.seek(end - 1)
+        file.write(bytes([last[0] ^ 1]))
+    with pytest.raises(KeyError, match="checksum"):
+        redline_trace.table(path, "steps")
+    checked = subprocess.run([program, "trace", "check", path], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 2
+    assert "damaged at /steps/kind: incorrect metadata checksum" in checked.stderr

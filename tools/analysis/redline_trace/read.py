@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces as pandas frames. A path is one .h5 file, a cell folder, or a run folder of cells."""
+import ctypes
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pandas as pd
+
+# HDF5 reads metadata whose checksum fails again, and sleeps between, from 1 ns on twice as long each time:
+# its own 100 attempts on a damaged file do not end. These take half a second.
+READ_ATTEMPTS = 28
 
 
 def open_trace(path):
@@ -12,7 +17,16 @@ def open_trace(path):
     try:
         return h5py.File(path, "r")
     except OSError:
-        return h5py.File(path, "r", swmr=True)
+        access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+        access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+        limit_attempts(access)
+        return h5py.File(h5py.h5f.open(str(path).encode(), h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, access))
+
+
+def limit_attempts(access):
+    """h5py does not bind this call; its modules are linked with the library that has it."""
+    hdf5 = ctypes.CDLL(h5py.h5f.__file__)
+    hdf5.H5Pset_metadata_read_attempts(ctypes.c_int64(access.id), ctypes.c_uint(READ_ATTEMPTS))
 
 
 def names(group):
