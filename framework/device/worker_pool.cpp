@@ -43,7 +43,7 @@ int cores() {
 }  // namespace
 
 struct WorkerPool::Impl {
-  explicit Impl(int threads) : may_spin(threads <= cores()) {
+  explicit Impl(int threads) : may_spin(threads <= cores()), shares(threads) {
     helpers.reserve(static_cast<std::size_t>(threads - 1));
     for (int worker = 1; worker < threads; ++worker)
       helpers.emplace_back([this, worker] { serve(worker); });
@@ -64,41 +64,57 @@ struct WorkerPool::Impl {
     }
   }
 
+  // Its own share first, then what others have left.
   void work(int worker) {
+    const auto threads = static_cast<int>(shares.size());
     try {
-      while (true) {
-        const std::int64_t task = next.fetch_add(1, std::memory_order_relaxed);
-        if (task >= tasks) return;
-        body(context, task, worker);
+      for (int i = 0; i < threads; ++i) {
+        Share& share = shares[(worker + i) % threads];
+        for (std::int64_t task; (task = share.take()) < share.end;) body(context, task, worker);
       }
     } catch (...) {
-      next.store(tasks, std::memory_order_relaxed);  // the rest is not started
+      for (Share& share : shares) share.next.store(share.end, std::memory_order_relaxed);
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   }
 
   void run(std::int64_t count, Body function, void* data) {
-    tasks = count, body = function, context = data;
-    next.store(0, std::memory_order_relaxed);
-    const bool shared = count > 1 && !helpers.empty();
-    if (shared) {
-      busy.store(static_cast<int>(helpers.size()), std::memory_order_relaxed);
-      round.fetch_add(1, std::memory_order_release);
-      round.notify_all();
+    if (count <= 1 || helpers.empty()) {  // wakes nobody
+      for (std::int64_t task = 0; task < count; ++task) function(data, task, 0);
+      return;
     }
+    body = function, context = data;
+    share_out(count);
+    busy.store(static_cast<int>(helpers.size()), std::memory_order_relaxed);
+    round.fetch_add(1, std::memory_order_release);
+    round.notify_all();
     work(0);
-    for (int left; shared && (left = busy.load(std::memory_order_acquire)) > 0;)
+    for (int left; (left = busy.load(std::memory_order_acquire)) > 0;)
       wait_for_change(busy, left, may_spin);
     if (failed.exchange(false)) std::rethrow_exception(std::exchange(failure, nullptr));
   }
 
+  // Neighbouring tasks, the same ones of as many each time: what a thread wrote in one run it finds
+  // in its own cache in the next, and its tasks read one stream of memory.
+  void share_out(std::int64_t count) {
+    const auto threads = static_cast<std::int64_t>(shares.size());
+    for (std::int64_t i = 0, begin = 0; i < threads; ++i) {
+      shares[i].next.store(begin, std::memory_order_relaxed);
+      shares[i].end = begin = (count * (i + 1) + threads - 1) / threads;
+    }
+  }
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+    std::int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
+  };
+
   const bool may_spin;
-  std::int64_t tasks = 0;
   Body body = nullptr;
   void* context = nullptr;
   std::exception_ptr failure;  // the first one of a run
   std::atomic<bool> failed{false}, stopping{false};
-  alignas(64) std::atomic<std::int64_t> next{0};
+  std::vector<Share> shares;              // of the run, one a thread
   alignas(64) std::atomic<int> round{0};  // of run() calls that woke the helpers
   alignas(64) std::atomic<int> busy{0};   // helpers that have not finished the round
   std::vector<std::thread> helpers;       // last: they use what stands above

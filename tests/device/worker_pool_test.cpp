@@ -53,6 +53,31 @@ TEST_CASE("more than one thread takes part when tasks wait for each other") {
   REQUIRE(arrived == 2);
 }
 
+TEST_CASE("threads that are equally fast keep to their shares, run after run") {
+  WorkerPool pool(2);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    std::atomic<int> arrived{0};
+    std::vector<int> of_task(10);
+    pool.run(10, [&](std::int64_t task, int worker) {
+      of_task[static_cast<std::size_t>(task)] = worker;
+      for (const int step = arrived++ / 2; arrived < 2 * step + 2;) std::this_thread::yield();
+    });
+    REQUIRE(of_task == std::vector<int>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
+  }
+}
+
+TEST_CASE("a thread that is held up leaves its share to the others") {
+  WorkerPool pool(2);
+  for (const std::int64_t slow : {0, 9}) {
+    std::atomic<int> done{0};
+    pool.run(10, [&](std::int64_t task, int) {
+      while (task == slow && done < 9) std::this_thread::yield();  // would hang without
+      ++done;
+    });
+    REQUIRE(done == 10);
+  }
+}
+
 TEST_CASE("an exception of a task reaches the caller, and the pool stays usable") {
   for (int threads : {1, 3}) {
     WorkerPool pool(threads);
