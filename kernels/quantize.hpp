@@ -64,18 +64,18 @@ inline void quantize_group(const float* x, std::int64_t m, WideBlock<M>& out) {
   }
 }
 
-void quantize(const float* x, std::int64_t rows, std::int64_t cols, Grain grain, std::byte* out,
-              Range passes) {
+void quantize(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t cols,
+              Grain grain, std::byte* out, Range passes, Range columns) {
   const std::int64_t step = grain == Grain::WIDE ? kWide : kBlock;
   for (std::int64_t pass = passes.begin; pass < passes.end; ++pass) {
     const std::int64_t first = first_of_pass(pass, rows);
     const std::int64_t width = first_of_pass(pass + 1, rows) - first;
     std::byte* const panel = out + panel_offset(first, rows, cols, grain);
     const auto quantize_rows = [&](auto* block) {
-      block = reinterpret_cast<decltype(block)>(panel);
-      for (std::int64_t k = 0; k < cols; k += step, ++block)
+      block = reinterpret_cast<decltype(block)>(panel) + columns.begin / step;
+      for (std::int64_t k = 0; k < columns.end - columns.begin; k += step, ++block)
         for (std::int64_t m = 0; m < width; ++m)
-          quantize_group(x + (first + m) * cols + k, m, *block);
+          quantize_group(x + (first + m) * stride + k, m, *block);
     };
     if (grain == Grain::WIDE)
       with_width<WideBlock>(width, quantize_rows);

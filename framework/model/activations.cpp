@@ -31,17 +31,16 @@ class Carver {
 Buffers carve(Carver& carver, const Architecture& of, const Extent& extent) {
   const Shape& shape = of.shape;
   const std::int64_t rows = extent.rows, hidden = shape.hidden, width = shape.feed_forward;
-  const std::int64_t quantized = std::max({kernels::activation_bytes(rows, hidden),
-                                           kernels::activation_bytes(rows, of.q_width()),
-                                           kernels::activation_bytes(rows, width)});
+  const std::int64_t quantized = std::max(kernels::activation_bytes(rows, hidden),
+                                          kernels::activation_bytes(rows, of.q_width()));
   return {.x = carver.floats(rows * hidden),
           .delta = carver.floats(rows * hidden),
           .normed = carver.floats(rows * hidden),
           .quantized = carver.bytes(quantized),
           .qkv = carver.floats(rows * (of.q_width() + 2 * of.kv_width())),
           .mixed = carver.floats(rows * of.q_width()),
-          .gate_up = carver.floats(rows * 2 * width),
           .activated = carver.floats(rows * width),
+          .activated_quantized = carver.bytes(kernels::activation_bytes(rows, width)),
           .wanted = carver.floats(extent.wanted * hidden),
           .part = carver.floats(extent.is_shard ? extent.wanted * extent.outputs : 0),
           .parts = carver.floats(extent.is_shard ? extent.wanted * extent.logits : 0),

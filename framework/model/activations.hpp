@@ -18,25 +18,25 @@ struct Extent {            // the widest forward
   bool is_shard;           // of several ranks
   std::int64_t positions;  // of the rope table
   std::int64_t workers;
-  std::int64_t scratch_bytes;  // of attention, a worker
+  std::int64_t scratch_bytes;  // of a worker, in attention or feed forward
 };
 
 struct Buffers {
-  float* x;              // [T, D] residual stream
-  float* delta;          // [T, D] what the last block adds to it
-  float* normed;         // [T, D]
-  std::byte* quantized;  // activation_bytes(T, widest input)
-  float* qkv;            // [T, (H + 2 G) E]
-  float* mixed;          // [T, H E] out of attention
-  float* gate_up;        // [T, 2 F]
-  float* activated;      // [T, F]
-  float* wanted;         // [W, D] normed rows that want logits
-  float* part;           // [W, O] of logits; none where the shard is all
-  float* parts;          // [ranks][W, O of the rank] on rank 0, one behind the other
-  float* logits;         // [W, V]
-  std::byte* scratch;    // [workers, scratch_bytes]
-  float* cosine;         // [positions, E/2]
-  float* sine;           // [positions, E/2]
+  float* x;                        // [T, D] residual stream
+  float* delta;                    // [T, D] what the last block adds to it
+  float* normed;                   // [T, D]
+  std::byte* quantized;            // activation_bytes(T, D or H E)
+  float* qkv;                      // [T, (H + 2 G) E]
+  float* mixed;                    // [T, H E] out of attention
+  float* activated;                // [T, F] where `down` is of floats
+  std::byte* activated_quantized;  // activation_bytes(T, F)
+  float* wanted;                   // [W, D] normed rows that want logits
+  float* part;                     // [W, O] of logits; none where the shard is all
+  float* parts;                    // [ranks][W, O of the rank] on rank 0, one behind the other
+  float* logits;                   // [W, V]
+  std::byte* scratch;              // [workers, scratch_bytes]
+  float* cosine;                   // [positions, E/2]
+  float* sine;                     // [positions, E/2]
 };
 
 class Activations {

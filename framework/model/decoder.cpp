@@ -14,6 +14,10 @@ namespace {
 
 Extent extent_of(const Architecture& of, const Shard& shard, std::int64_t outputs,
                  const LoadOptions& options, int workers, const kernels::Ops& ops) {
+  const std::int64_t attention =
+      ops.attention_scratch_bytes(of.shape.heads, of.shape.kv_heads, of.shape.head_size);
+  const std::int64_t feed_forward =
+      feed_forward_scratch_bytes(of.shape.feed_forward, options.max_rows, workers);
   return {.rows = options.max_rows,
           .wanted = options.max_wanted > 0 ? std::min(options.max_wanted, options.max_rows)
                                            : options.max_rows,
@@ -22,10 +26,7 @@ Extent extent_of(const Architecture& of, const Shard& shard, std::int64_t output
           .is_shard = shard.degree > 1,
           .positions = std::min(options.max_positions, of.shape.context),
           .workers = workers,
-          .scratch_bytes =
-              (ops.attention_scratch_bytes(of.shape.heads, of.shape.kv_heads, of.shape.head_size) +
-               63) /
-              64 * 64};
+          .scratch_bytes = std::max((attention + 63) / 64 * 64, feed_forward)};
 }
 
 Architecture checked(const files::Gguf& file, const LoadOptions& options, int degree) {

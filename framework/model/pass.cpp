@@ -4,8 +4,6 @@
 namespace redline::model {
 namespace {
 
-constexpr std::int64_t kTasksPerThread = 8;  // evens out threads that are not equally fast
-
 bool takes(const kernels::PackedMatrix& w, kernels::Grain grain) {
   return !is_float(w.type) && grain_of(w) == grain;
 }
@@ -26,22 +24,29 @@ void multiply_tiles(const kernels::Ops& ops, std::span<const Product> products,
 
 }  // namespace
 
-void multiply(device::Device& device, std::span<const Product> products, const float* x,
+void quantize(device::Device& device, std::span<const Product> products, const float* x,
               std::int64_t rows, std::byte* quantized) {
   const std::int64_t cols = products.front().w.cols;
   for (const kernels::Grain grain : kernels::kGrains)
     if (std::ranges::any_of(products, [&](const Product& p) { return takes(p.w, grain); }))
       device.pool().run(kernels::row_passes(rows), [&](std::int64_t pass, int) {
-        device.ops().quantize(x, rows, cols, grain, quantized, {pass, pass + 1});
+        device.ops().quantize(x, cols, rows, cols, grain, quantized, {pass, pass + 1}, {0, cols});
       });
+}
+
+void multiply_quantized(device::Device& device, std::span<const Product> products,
+                        const kernels::Activations& x, std::int64_t rows) {
   std::int64_t tiles = 0;
   for (const Product& product : products) tiles += product.w.tiles();
-  const std::int64_t tasks_wanted = device.pool().threads() * kTasksPerThread;
-  const std::int64_t step = std::max<std::int64_t>(1, tiles / tasks_wanted);
-  device.pool().run((tiles + step - 1) / step, [&](std::int64_t task, int) {
-    multiply_tiles(device.ops(), products, {x, quantized}, rows, task * step,
-                   std::min((task + 1) * step, tiles));
+  for_parts(device, tiles, [&](kernels::Range part, int) {
+    multiply_tiles(device.ops(), products, x, rows, part.begin, part.end);
   });
+}
+
+void multiply(device::Device& device, std::span<const Product> products, const float* x,
+              std::int64_t rows, std::byte* quantized) {
+  quantize(device, products, x, rows, quantized);
+  multiply_quantized(device, products, {x, quantized}, rows);
 }
 
 void norm(const Pass& pass, const float* delta, const std::vector<float>& weight) {

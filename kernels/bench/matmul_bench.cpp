@@ -64,7 +64,8 @@ void run_matmul(benchmark::State& state, Isa isa, WeightType type) {
     for (float& value : x) value = std::normal_distribution<float>()(random);
     shared_x.resize(static_cast<std::size_t>(activation_bytes(rows, kCols)));
     for (Grain grain : kGrains)
-      table.quantize(x.data(), rows, kCols, grain, shared_x.data(), {0, row_passes(rows)});
+      table.quantize(x.data(), kCols, rows, kCols, grain, shared_x.data(), {0, row_passes(rows)},
+                     {0, kCols});
   }
   std::vector<float> out(static_cast<std::size_t>(rows * kRows));
   std::int64_t bytes = 0;
@@ -95,7 +96,8 @@ void run_cached(benchmark::State& state, Isa isa, WeightType type) {
   std::vector<float> out(static_cast<std::size_t>(rows * kCachedRows));
   std::vector<std::byte> quantized(static_cast<std::size_t>(activation_bytes(rows, kCols)));
   for (Grain grain : kGrains)
-    table.quantize(x.data(), rows, kCols, grain, quantized.data(), {0, row_passes(rows)});
+    table.quantize(x.data(), kCols, rows, kCols, grain, quantized.data(), {0, row_passes(rows)},
+                   {0, kCols});
   for (auto _ : state) {
     table.matmul(w.matrix, {x.data(), quantized.data()}, rows, nullptr, out.data(), kCachedRows,
                  {0, w.matrix.tiles()});

@@ -182,7 +182,8 @@ TEST_CASE("a NaN or an infinity among the activations shows in every output of t
   }
 }
 
-TEST_CASE("quantize gives the reference's bits, pass by pass, for sizes from zero to huge") {
+TEST_CASE(
+    "quantize gives the reference's bits, by passes and columns, for sizes from zero to huge") {
   Random random(7);
   const std::int64_t rows = 11;
   const Grain grain = GENERATE(Grain::NARROW, Grain::WIDE);
@@ -193,11 +194,14 @@ TEST_CASE("quantize gives the reference's bits, pass by pass, for sizes from zer
     x[40] = std::numeric_limits<float>::quiet_NaN(),
     x[80] = -std::numeric_limits<float>::infinity();
     std::vector<std::byte> want(static_cast<std::size_t>(activation_bytes(rows, k)));
-    ops(Isa::PORTABLE).quantize(x.data(), rows, k, grain, want.data(), {0, row_passes(rows)});
+    ops(Isa::PORTABLE)
+        .quantize(x.data(), k, rows, k, grain, want.data(), {0, row_passes(rows)}, {0, k});
     for (Isa isa : supported()) {
       std::vector<std::byte> got(want.size());
-      ops(isa).quantize(x.data(), rows, k, grain, got.data(), {1, row_passes(rows)});
-      ops(isa).quantize(x.data(), rows, k, grain, got.data(), {0, 1});
+      const std::int64_t cut = kActivationColumns;
+      ops(isa).quantize(x.data(), k, rows, k, grain, got.data(), {1, row_passes(rows)}, {0, k});
+      ops(isa).quantize(x.data() + cut, k, rows, k, grain, got.data(), {0, 1}, {cut, k});
+      ops(isa).quantize(x.data(), k, rows, k, grain, got.data(), {0, 1}, {0, cut});
       INFO(name(isa) << " size " << size);
       REQUIRE(same_bits(got, want));
     }

@@ -94,7 +94,7 @@ inline std::vector<std::byte> quantized(const Ops& ops, const std::vector<float>
   std::vector<std::byte> out(static_cast<std::size_t>(activation_bytes(rows, cols)));
   for (Grain grain : kGrains)
     if (grain == Grain::NARROW || cols % 128 == 0)
-      ops.quantize(x.data(), rows, cols, grain, out.data(), {0, row_passes(rows)});
+      ops.quantize(x.data(), cols, rows, cols, grain, out.data(), {0, row_passes(rows)}, {0, cols});
   return out;
 }
 

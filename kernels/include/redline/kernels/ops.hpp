@@ -18,6 +18,7 @@ namespace redline::kernels {
 // layouts need), in either grain or both. Opaque: sized and written by the kernels.
 std::int64_t activation_bytes(std::int64_t rows, std::int64_t cols);
 std::int64_t row_passes(std::int64_t rows);
+inline constexpr std::int64_t kActivationColumns = 128;  // quantised together at most
 
 // The rows of a matmul: float weights read the one, all others the other.
 struct Activations {
@@ -66,10 +67,11 @@ inline constexpr std::int64_t kMaximaBlock = 64;
 struct Ops {
   Isa isa;
 
-  // x [T, cols] -> out [activation_bytes(T, cols)]: passes of the range, of row_passes(T). Rows of
-  // a pass lie in the same lines of memory, so two threads would only wait for each other there.
-  void (*quantize)(const float* x, std::int64_t rows, std::int64_t cols, Grain grain,
-                   std::byte* out, Range passes);
+  // x [T, columns] -> their place in out [activation_bytes(T, cols)]: passes of the range, of
+  // row_passes(T), whose rows lie in the same lines of memory, so that two threads would only wait
+  // for each other there. columns.begin is a multiple of kActivationColumns.
+  void (*quantize)(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t cols,
+                   Grain grain, std::byte* out, Range passes, Range columns);
 
   // out[t, n] = sum_k w[n, k] x[t, k] + bias[n]; range of tiles (16 n each); bias may be null.
   void (*matmul)(const PackedMatrix& w, const Activations& x, std::int64_t rows, const float* bias,
