@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "limits.hpp"
 #include "redline/kernels/ops.hpp"
 #include "redline/kernels/peak.hpp"
 
@@ -72,31 +72,11 @@ struct Rows {
   }
 };
 
-double seconds_of(auto&& f) {  // the best of a few
-  double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    f();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    best = took.count() < best ? took.count() : best;
-  }
-  return best;
-}
-
 double fma_peak(Isa isa) {  // a second
   constexpr std::int64_t kRounds = 100000;
   std::int64_t done = 0;
   const double took = seconds_of([&] { done = peak_loops(isa).fmas(kRounds); });
   return static_cast<double>(done) / took;
-}
-
-double read_peak() {  // bytes a second
-  static const std::vector<std::byte> memory(std::size_t{256} << 20, std::byte{1});
-  double best = 0;
-  for (const ReadAhead ahead : kReadAheads)
-    best = std::max(
-        best, static_cast<double>(memory.size()) / seconds_of([&] { read_once(memory, ahead); }));
-  return best;
 }
 
 // state: rows, context
@@ -121,13 +101,9 @@ void run_attention(benchmark::State& state, Isa isa, KvType type, bool is_tree) 
   const double bytes = static_cast<double>((context + rows) * kLayers * pages.layer_bytes()) /
                        static_cast<double>(kPageTokens);
   const double fmas = static_cast<double>(2 * kWidth * all.seen * kLayers);
-  const auto rate = [](double of) {
-    return benchmark::Counter(of, benchmark::Counter::kIsIterationInvariantRate);
-  };
   state.counters["fma/s"] = rate(fmas);
   state.counters["B/s"] = rate(bytes);
-  static const double bandwidth = read_peak();
-  const double least = std::max(bytes / bandwidth, fmas / fma_peak(isa));
+  const double least = std::max(bytes / read_peak(), fmas / fma_peak(isa));
   state.counters["of_roofline"] = rate(least);  // seconds at best over seconds taken
 }
 
