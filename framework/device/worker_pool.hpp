@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of one rank. run() hands out tasks 0..n-1 and returns when all are done; the caller
-// works too. Each thread has a share of neighbouring tasks, then takes what others have left. Waiting spins briefly, then sleeps on a futex, and never spins when threads exceed
-// cores. No allocation after construction.
+// works too. Each thread has a share of neighbouring tasks, then takes what others have left.
+// Waiting spins briefly, then sleeps on a futex, and never spins when threads exceed cores. No
+// allocation after construction.
 #pragma once
 #include <cstdint>
 #include <memory>
