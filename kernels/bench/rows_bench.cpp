@@ -6,6 +6,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "limits.hpp"
@@ -27,7 +28,7 @@ std::vector<float> row_of(std::int64_t count) {
 // pass(ops) once an iteration, which reads and writes so many floats.
 template <class Pass>
 void add(const std::string& title, Isa isa, std::int64_t read, std::int64_t written, Pass pass) {
-  const auto body = [=](benchmark::State& state) mutable {
+  const auto body = [=, pass = std::move(pass)](benchmark::State& state) mutable {
     const Ops& table = ops(isa);
     for (auto _ : state) pass(table);
     state.counters["of_copy"] =
