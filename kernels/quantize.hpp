@@ -64,6 +64,8 @@ inline void quantize_group(const float* x, std::int64_t m, WideBlock<M>& out) {
   }
 }
 
+static_assert(kActivationColumns % kWide == 0 && kActivationColumns % kBlock == 0);
+
 void quantize(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t cols,
               Grain grain, std::byte* out, Range passes, Range columns) {
   const std::int64_t step = grain == Grain::WIDE ? kWide : kBlock;

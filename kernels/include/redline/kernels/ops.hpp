@@ -18,7 +18,7 @@ namespace redline::kernels {
 // layouts need), in either grain or both. Opaque: sized and written by the kernels.
 std::int64_t activation_bytes(std::int64_t rows, std::int64_t cols);
 std::int64_t row_passes(std::int64_t rows);
-inline constexpr std::int64_t kActivationColumns = 128;  // quantised together at most
+inline constexpr std::int64_t kActivationColumns = 128;  // where a range of columns may begin
 
 // The rows of a matmul: float weights read the one, all others the other.
 struct Activations {
