@@ -74,14 +74,32 @@ inline const Multiply* multiplies(WeightType type, Grain grain) {
 }
 
 // A tile is one stream of memory. A walk that keeps pace with it, of up to kRowsAtPace rows, is
-// best left to the hardware's prefetcher. More rows compute for longer than that one looks ahead:
-// they ask far ahead, for the second cache level.
+// best left to the hardware's prefetcher, which wants each line once and in order: of the headers
+// too, most of which are read late. More rows compute for longer than it looks ahead: they ask far
+// ahead, for the second cache level.
 template <int M>
 inline void prefetch(const std::byte* at, std::int64_t bytes) {
   constexpr std::int64_t kAheadBytes = 12288;
   if constexpr (M > kRowsAtPace)
     for (std::int64_t line = 0; line < bytes; line += 64)
       _mm_prefetch(reinterpret_cast<const char*>(at + line + kAheadBytes), _MM_HINT_T1);
+}
+template <WeightType type, int M>
+inline void begin_section(const std::byte* section) {
+  prefetch<M>(section, headers_of_section(type));
+  if constexpr (M <= kRowsAtPace)
+    for (std::int64_t line = 0; line < headers_of_section(type); line += 64)
+      asm volatile("" : : "r"(static_cast<unsigned char>(section[line])));
+}
+
+// The weights that stream through the first cache level push a long panel out of it. Few rows use
+// it up faster than the hardware brings it back, and ask for the next of its blocks.
+template <int M, class Block>
+inline void prefetch_panel(const Block* x) {
+  constexpr std::int64_t kAheadBytes = 128;
+  if constexpr (M <= kRowsAtPace)
+    for (std::int64_t line = 0; line < std::int64_t{sizeof *x}; line += 64)
+      _mm_prefetch(reinterpret_cast<const char*>(x) + line + kAheadBytes, _MM_HINT_T0);
 }
 
 // Calls block(header, quants, part, x) for every 32 inputs, part-th of their section.
@@ -92,12 +110,13 @@ inline void for_each_block(const Inputs& w, const Rows& rows, Body block) {
   const std::byte* section = w.section;
   std::int64_t part = w.part;
   for (std::int64_t left = w.cols / kBlock; left > 0; section += bytes_of_section(type), part = 0) {
-    prefetch<M>(section, headers_of_section(type));
+    begin_section<type, M>(section);
     const std::int64_t end = left < kBlocks - part ? part + left : kBlocks;
     left -= end - part;
     for (; part < end; ++part, ++x) {
       const std::byte* const quants = section + quants_of(type, {0, part});
       prefetch<M>(quants, kQuants);
+      prefetch_panel<M>(x);
       block(section + header_of(type, {0, part}), quants, part, *x);
     }
   }
@@ -110,7 +129,8 @@ inline void for_each_wide_block(const Inputs& w, const Rows& rows, Body block) {
   const std::byte* section = w.section;
   std::int64_t part = w.part;
   for (std::int64_t b = 0; b < w.cols / kWide; ++b, ++x) {
-    if (part == 0) prefetch<M>(section, headers_of_section(type));
+    if (part == 0) begin_section<type, M>(section);
+    prefetch_panel<M>(x);
     block(section, section + quants_of(type, {0, part}), part, *x);
     part ^= kWideBlocks;
     if (part == 0) section += bytes_of_section(type);

@@ -3,7 +3,7 @@
 // is an output row. A block is decoded once for all rows of a pass.
 namespace redline::kernels {
 namespace {
-constexpr int kRowsAtPace = 1;
+constexpr int kRowsAtPace = 2;
 }
 }  // namespace redline::kernels
 #include "cpu/matmul.hpp"
@@ -24,17 +24,40 @@ inline __m512i load_s8(const std::byte* at) {
   return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
 }
 
-// Group j of a block's quants as bytes, 16 rows x 4 inputs. Q8_0 is biased by 128 to be unsigned.
+// The lines of a block's quants: read where they are used, or all of them first, in order.
+template <WeightType type, bool in_order>
+struct Quants {
+  const std::byte* at;
+  explicit Quants(const std::byte* quants) : at(quants) {}
+  __m512i operator[](int line) const { return load(at + 64 * line); }
+};
 template <WeightType type>
-inline __m512i group(const std::byte* quants, int j) {
+struct Quants<type, true> {
+  static constexpr int kLines = info(type).quant_bytes / 64;
+  __m512i lines[kLines];
+  explicit Quants(const std::byte* quants) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kLines; ++i) {
+      lines[i] = load(quants + 64 * i);
+      asm volatile("" : "+v"(lines[i]));  // the compiler would read them in another order
+    }
+  }
+  __m512i operator[](int line) const { return lines[line]; }
+};
+template <WeightType type, int M>
+using QuantsOf = Quants<type, (M <= kRowsAtPace)>;
+
+// Group j of a block's quants as bytes, 16 rows x 4 inputs. Q8_0 is biased by 128 to be unsigned.
+template <WeightType type, bool in_order>
+inline __m512i group(const Quants<type, in_order>& quants, int j) {
   if constexpr (type == WeightType::Q8_0) {
-    return _mm512_xor_si512(load(quants + 64 * j), _mm512_set1_epi8(static_cast<char>(0x80)));
+    return _mm512_xor_si512(quants[j], _mm512_set1_epi8(static_cast<char>(0x80)));
   } else {
-    const __m512i pair = load(quants + 64 * (j / 2));
+    const __m512i pair = quants[j / 2];
     const __m512i low =
         _mm512_and_si512(j % 2 ? _mm512_srli_epi16(pair, 4) : pair, _mm512_set1_epi8(15));
     if constexpr (!five_bits(type) && type != WeightType::Q6_K) return low;
-    const __m512i plane = load(quants + 256 + (five_bits(type) ? 0 : 64 * (j / 4)));
+    const __m512i plane = quants[4 + (five_bits(type) ? 0 : j / 4)];
     const int shift = five_bits(type) ? j - 4 : 2 * (j % 4) - 4;  // brings the high bits to bit 4
     const __m512i high = shift < 0   ? _mm512_slli_epi16(plane, static_cast<unsigned>(-shift))
                          : shift > 0 ? _mm512_srli_epi16(plane, static_cast<unsigned>(shift))
@@ -66,11 +89,11 @@ inline Scales load_scales(const std::byte* header, std::int64_t part) {
 
 // Groups [first, first + count) of rows q, added to dot [M].
 template <WeightType type, int M>
-inline void dot_groups(const std::byte* quants, const std::int8_t (*q)[kBlock], int first,
+inline void dot_groups(const QuantsOf<type, M>& quants, const std::int8_t (*q)[kBlock], int first,
                        int count, __m512i* dot) {
 #pragma GCC unroll 8
   for (int j = first; j < first + count; ++j) {
-    const __m512i w = group<type>(quants, j);
+    const __m512i w = group(quants, j);
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m)
       dot[m] = _mm512_dpbusd_epi32(dot[m], w, _mm512_set1_epi32(packed(q[m] + 4 * j)));
@@ -79,8 +102,8 @@ inline void dot_groups(const std::byte* quants, const std::int8_t (*q)[kBlock], 
 
 // Integer products of a block; those of Q6_K with its scales of 16 inputs, below 2^24.
 template <WeightType type, int M>
-inline void block_products(const std::byte* quants, const Scales& s, const NarrowBlock<M>& x,
-                           __m512i* dot) {
+inline void block_products(const QuantsOf<type, M>& quants, const Scales& s,
+                           const NarrowBlock<M>& x, __m512i* dot) {
   if constexpr (type == WeightType::Q6_K) {
     __m512i half[M];
 #pragma GCC unroll 8
@@ -110,7 +133,7 @@ template <WeightType type, int M>
 inline void add_block(const std::byte* quants, const Scales& s, const NarrowBlock<M>& x,
                       __m512* sums) {
   __m512i dot[M];
-  block_products<type, M>(quants, s, x, dot);
+  block_products<type, M>(QuantsOf<type, M>(quants), s, x, dot);
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) {
     const __m512 scale = _mm512_mul_ps(s.scale, _mm512_set1_ps(x.scale[m]));
@@ -125,8 +148,8 @@ inline void add_block(const std::byte* quants, const Scales& s, const NarrowBloc
 
 // The i-th 32 of 128 inputs, times their integer scales, added to dot [M].
 template <WeightType type, int M>
-inline void add_scaled(const std::byte* scales, const std::byte* quants, const WideBlock<M>& x,
-                       int i, __m512i* dot) {
+inline void add_scaled(const std::byte* scales, const QuantsOf<type, M>& quants,
+                       const WideBlock<M>& x, int i, __m512i* dot) {
   __m512i part[M];
   if constexpr (type == WeightType::Q6_K) {
 #pragma GCC unroll 2
@@ -172,10 +195,17 @@ inline void add_wide_block(const std::byte* header, const std::byte* quants, std
   __m512i dot[M];
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) dot[m] = _mm512_setzero_si512();
+  constexpr std::int64_t kBytes = info(type).quant_bytes;
+  const auto add_32 = [&](int i) {
+    prefetch<M>(quants + i * kBytes, kBytes);
+    add_scaled<type, M>(scales + 32 * i, QuantsOf<type, M>(quants + i * kBytes), x, i, dot);
+  };
+  if constexpr (M <= kRowsAtPace) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideBlocks; ++i) add_32(i);
+  } else {
 #pragma GCC unroll 1
-  for (int i = 0; i < kWideBlocks; ++i, quants += info(type).quant_bytes) {
-    prefetch<M>(quants, info(type).quant_bytes);
-    add_scaled<type, M>(scales + 32 * i, quants, x, i, dot);
+    for (int i = 0; i < kWideBlocks; ++i) add_32(i);
   }
   const __m512 d = load_halves(header);
 #pragma GCC unroll 8
