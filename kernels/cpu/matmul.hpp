@@ -79,7 +79,7 @@ inline const Multiply* multiplies(WeightType type, Grain grain) {
 // ahead, for the second cache level.
 template <int M>
 inline void prefetch(const std::byte* at, std::int64_t bytes) {
-  constexpr std::int64_t kAheadBytes = 12288;
+  constexpr std::int64_t kAheadBytes = 7168;
   if constexpr (M > kRowsAtPace)
     for (std::int64_t line = 0; line < bytes; line += 64)
       _mm_prefetch(reinterpret_cast<const char*>(at + line + kAheadBytes), _MM_HINT_T1);
