@@ -64,15 +64,23 @@ LimitsProbe::LimitsProbe(device::Device& device)
 void LimitsProbe::measure() {
   const kernels::PeakLoops& loops = kernels::peak_loops(device_.ops().isa);
   device::WorkerPool& pool = device_.pool();
+  last_read_bytes_ = 0;
   for (const auto ahead : kernels::kReadAheads)
-    best_.read_bytes =
-        std::max(best_.read_bytes, read_rate(pool, {memory_.get(), kMemoryBytes}, ahead));
+    last_read_bytes_ =
+        std::max(last_read_bytes_, read_rate(pool, {memory_.get(), kMemoryBytes}, ahead));
+  best_.read_bytes = std::max(best_.read_bytes, last_read_bytes_);
   best_.multiply_adds = std::max(best_.multiply_adds, loop_rate(pool, loops.multiply_adds));
   best_.fmas = std::max(best_.fmas, loop_rate(pool, loops.fmas));
 }
 
 void LimitsProbe::saw_read(double bytes, double ns) {
   best_.read_bytes = std::max(best_.read_bytes, bytes / ns * 1e9);
+}
+
+Limits LimitsProbe::now() const {
+  Limits limits = best_;
+  limits.read_bytes = last_read_bytes_;
+  return limits;
 }
 
 ForwardWork work_of(const files::Gguf& file, const LoadOptions& options) {

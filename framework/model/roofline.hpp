@@ -16,13 +16,15 @@ struct Limits {              // of all threads of a device; a second
   double fmas = 0;           // of floats
 };
 
-// Measures by and by and keeps the best: hosts are shared, and their memory's speed swings.
+// Measures by and by and keeps the best, and the last: hosts are shared, and their memory's speed
+// swings.
 class LimitsProbe {
  public:
   explicit LimitsProbe(device::Device& device);
   void measure();                          // some 20 ms
   void saw_read(double bytes, double ns);  // something else has read so fast
   const Limits& best() const { return best_; }
+  Limits now() const;  // the best, but as memory was read when last measured
 
  private:
   device::Device& device_;
@@ -31,6 +33,7 @@ class LimitsProbe {
   };
   std::unique_ptr<std::byte[], Free> memory_;  // more than caches hold, in large pages
   Limits best_;
+  double last_read_bytes_ = 0;
 };
 
 struct ForwardWork {

@@ -73,6 +73,8 @@ TEST_CASE("The limits of every instruction set are found, and only ever rise") {
     CHECK(probe.best().read_bytes == first.read_bytes);
     probe.saw_read(first.read_bytes * 2, 1e9);
     CHECK(probe.best().read_bytes == first.read_bytes * 2);
+    CHECK(probe.now().read_bytes == first.read_bytes);  // of the loops themselves, when last run
+    CHECK(probe.now().multiply_adds == first.multiply_adds);
   }
 }
 

@@ -24,6 +24,13 @@ def test_each_width_has_its_time_and_the_least_it_could_take(result):
     for row in result["rows"] + result["trees"]:
         assert row["median_ms"] > 0 and row["roofline_ms"] > 0
         assert row["x_roofline"] == pytest.approx(row["median_ms"] / row["roofline_ms"])
+        assert row["x_roofline_paired"] > 0
+
+
+def test_a_single_repeat_is_paired_with_a_probe_that_is_not_faster_than_the_best(program):
+    ran = bench(program, "tiny", "--rows", "1", "--context", 64, "--repeats", 1, "--threads", 1, "--json")
+    (row,) = json.loads(ran.stdout)["rows"]
+    assert 0 < row["x_roofline_paired"] <= row["x_roofline"] * (1 + 1e-9)
 
 
 def test_a_roofline_rises_with_the_rows(result):
@@ -41,8 +48,9 @@ def test_its_terms_stand_beside_it(result):
 def test_the_table_has_a_line_for_each_width_and_tree(program):
     ran = bench(program, "tiny", "--rows", "1,3", "--tree", 4, "--repeats", 1, "--threads", 1)
     assert ran.returncode == 0, ran.stderr
-    heads, *lines = ran.stdout.splitlines()[-4:]
-    assert heads.split() == ["rows", "median", "ms", "roofline", "ms", "x", "roofline"]
+    heads, *lines, remark = ran.stdout.splitlines()[-5:]
+    assert heads.split() == ["rows", "median", "ms", "roofline", "ms", "x", "roofline", "paired"]
+    assert "paired:" in remark
     assert [line.split()[0] for line in lines] == ["1", "3", "4"]
     assert "tree" in lines[2]
 
@@ -53,7 +61,7 @@ def test_served_questions_are_answered_line_by_line_and_mistakes_are_said(progra
     assert ran.returncode == 0, ran.stderr
     about, chain, tree, prompt, limits, *mistakes = map(json.loads, ran.stdout.splitlines())
     assert about["context"] == 32 and about["threads"] == 1
-    assert len(chain["ms"]) == 3 and chain["roofline_ms"] > 0
+    assert len(chain["ms"]) == 3 and 0 < chain["roofline_ms"] <= chain["roofline_now_ms"]
     assert len(tree["ms"]) == len(prompt["ms"]) == 1
     assert limits["read_bytes"] > 0
     assert "99 rows" in mistakes[0]["error"]

@@ -25,11 +25,12 @@ def compare(source, program, *arguments):
 def test_a_ratio_is_the_median_of_the_pairs_not_the_ratio_of_medians(tool):
     pairs = tool("slices").Pairs()
     for ours, theirs in [(1, 2), (30, 20), (4, 4)]:  # a slow slice slows both
-        pairs.add("x", "ours", [ours, 10 * ours, ours / 10])
-        pairs.add("x", "theirs", [theirs])
+        pairs.add("x", "ours", {"ms": [ours, 10 * ours, ours / 10], "roofline_now_ms": ours / 2})
+        pairs.add("x", "theirs", {"ms": [theirs]})
     assert pairs.ratio("x", "ours", "theirs") == 1.0
     assert pairs.median("x", "ours") == 4
     assert pairs.ratio("x", "ours", "nobody") is None
+    assert pairs.of_roofline("x", "ours") == 2.0
 
 
 def test_sides_take_turns_within_a_slice(tool):

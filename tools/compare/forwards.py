@@ -25,15 +25,16 @@ def roofline(run):
     pairs = in_turn(sides, [("chain", rows, list(sides)) for rows in WIDTHS], run.rounds, run.repeats, run.say)
     heads = ["rows"]
     for name in sides:
-        heads += [f"{sides[name].about['isa']} ms", "roofline ms", "x roofline"]
+        heads += [f"{sides[name].about['isa']} ms", "roofline ms", "x roofline", "paired"]
     table = Table(f"1. A forward by rows behind {run.context} tokens", heads)
     for rows in WIDTHS:
         row = [rows]
         for name, server in sides.items():
             least, took = server.ask("chain", rows, 1)["roofline_ms"], pairs.median(("chain", rows), name)
-            row += [took, least, took / least]
+            row += [took, least, took / least, pairs.of_roofline(("chain", rows), name)]
         table.add(*row)
     table.remarks = [described("redline", server) for server in sides.values()]
+    table.remarks.append("Roofline: by the best rates of the run. Paired: by how fast memory was read in the same slice.")
     run.close(sides)
     return table
 

@@ -9,13 +9,19 @@ class Pairs:
 
     def __init__(self):
         self.times = {}  # question: {side: [median of a slice]}
+        self.least = {}  # the same: what the machine could do at best, by the limits of that slice
 
-    def add(self, question, side, times):
-        self.times.setdefault(question, {}).setdefault(side, []).append(median(times))
+    def add(self, question, side, answer):
+        self.times.setdefault(question, {}).setdefault(side, []).append(median(answer["ms"]))
+        self.least.setdefault(question, {}).setdefault(side, []).append(answer.get("roofline_now_ms"))
 
     def median(self, question, side):
         found = self.times.get(question, {}).get(side)
         return median(found) if found else None
+
+    def of_roofline(self, question, side):
+        """The median over slices of side's time by the roofline of the same slice."""
+        return median(took / least for took, least in zip(self.times[question][side], self.least[question][side]))
 
     def ratio(self, question, side, other, other_question=None):
         """The median over slices of side's time by other's, in the same slice."""
@@ -34,6 +40,6 @@ def in_turn(sides, questions, rounds, repeats, say):
         for kind, rows, names in questions:
             for name in names:
                 if name in sides:
-                    pairs.add((kind, rows), name, sides[name].ask(kind, rows, repeats)["ms"])
+                    pairs.add((kind, rows), name, sides[name].ask(kind, rows, repeats))
         say(f"slice {number} of {rounds}")
     return pairs

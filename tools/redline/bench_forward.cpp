@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <iterator>
 #include <string>
 
 #include "experiment/table.hpp"
@@ -17,11 +19,22 @@ namespace {
 constexpr int kMostRows = 4096, kPromptRows = 512;
 constexpr int kStoredRows = 64, kStoredContext = 2048;  // the largest of the default plan
 
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+  return values[values.size() / 2];
+}
+
 struct Timed {
   ForwardKind kind;
   int rows;
-  std::vector<double> ns = {};
-  double median_ms() const { return ns[ns.size() / 2] / 1e6; }
+  std::vector<double> ns = {}, least_ns = {};  // least: by the probe just before
+
+  double median_ms() const { return median(ns) / 1e6; }
+  double paired() const {  // the median of ratios
+    std::vector<double> ratios;
+    std::ranges::transform(ns, least_ns, std::back_inserter(ratios), std::divides{});
+    return median(ratios);
+  }
 };
 
 ForwardLimits limits_of(const BenchForwardOptions& o) {
@@ -48,9 +61,11 @@ std::vector<Timed> measure(ForwardBench& bench, const BenchForwardOptions& o) {
   for (const Timed& t : all) bench.ns(t.kind, t.rows);  // warms caches and threads
   for (int repeat = 0; repeat < o.repeats; ++repeat) {
     bench.probe();
-    for (Timed& t : all) t.ns.push_back(bench.ns(t.kind, t.rows));
+    for (Timed& t : all) {
+      t.ns.push_back(bench.ns(t.kind, t.rows));
+      t.least_ns.push_back(bench.roofline_now_ns(t.rows));
+    }
   }
-  for (Timed& t : all) std::ranges::sort(t.ns);
   return all;
 }
 
@@ -67,13 +82,16 @@ void print_table(ForwardBench& bench, const std::vector<Timed>& all) {
               best.multiply_adds / 1e9, best.fmas / 1e9);
   std::printf("a forward: %.3f GB of weights, %.3f G multiply-adds a row\n",
               bench.work().weight_bytes / 1e9, bench.work().multiply_adds_a_row / 1e9);
-  experiment::Table table({"rows", "median ms", "roofline ms", "x roofline"});
+  experiment::Table table({"rows", "median ms", "roofline ms", "x roofline", "paired"});
   for (const Timed& t : all) {
     const double roofline = bench.roofline_ns(t.rows) / 1e6;
     table.add({std::to_string(t.rows) + (t.kind == ForwardKind::TREE ? " tree" : ""),
-               fixed(t.median_ms(), 2), fixed(roofline, 2), fixed(t.median_ms() / roofline, 2)});
+               fixed(t.median_ms(), 2), fixed(roofline, 2), fixed(t.median_ms() / roofline, 2),
+               fixed(t.paired(), 2)});
   }
   std::printf("%s", table.text().c_str());
+  std::printf(
+      "roofline: by the best rates of the run; paired: each forward by those just before it\n");
 }
 
 void print_json(ForwardBench& bench, const BenchForwardOptions& o, const std::vector<Timed>& all) {
@@ -84,7 +102,8 @@ void print_json(ForwardBench& bench, const BenchForwardOptions& o, const std::ve
         .push_back({{"rows", t.rows},
                     {"median_ms", t.median_ms()},
                     {"roofline_ms", roofline},
-                    {"x_roofline", t.median_ms() / roofline}});
+                    {"x_roofline", t.median_ms() / roofline},
+                    {"x_roofline_paired", t.paired()}});
   }
   files::json::object result = described(bench, o);
   result["limits"] = limits_json(bench.best());

@@ -65,6 +65,10 @@ double ForwardBench::roofline_ns(int rows) const {
   return model::roofline_ns(work_, probe_.best(), rows, context_);
 }
 
+double ForwardBench::roofline_now_ns(int rows) const {
+  return model::roofline_ns(work_, probe_.now(), rows, context_);
+}
+
 std::filesystem::path ForwardBench::store_costs(
     const std::function<void(const std::string&)>& progress) {
   model::CostPlan plan = model::cost_plan(loaded_.decoder(), pool_);

@@ -28,7 +28,8 @@ class ForwardBench {
   void probe() { probe_.measure(); }
   const model::Limits& best() const { return probe_.best(); }
   const model::ForwardWork& work() const { return work_; }
-  double roofline_ns(int rows) const;
+  double roofline_ns(int rows) const;      // by the best of all probes
+  double roofline_now_ns(int rows) const;  // by the memory of the last one
   // Measures the default plan and keeps it as the costs that runs read. Where they lie.
   std::filesystem::path store_costs(const std::function<void(const std::string&)>& progress);
 

@@ -16,7 +16,10 @@ files::json::object timed(ForwardBench& bench, ForwardKind kind, int rows, int r
   files::json::array ms;
   for (int repeat = 0; repeat < repeats; ++repeat) ms.push_back(bench.ns(kind, rows) / 1e6);
   files::json::object answer{{"ms", ms}};
-  if (!is_prompt) answer["roofline_ms"] = bench.roofline_ns(rows) / 1e6;
+  if (!is_prompt) {
+    answer["roofline_ms"] = bench.roofline_ns(rows) / 1e6;
+    answer["roofline_now_ms"] = bench.roofline_now_ns(rows) / 1e6;
+  }
   return answer;
 }
 
