@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double median(std::vector<double> times) {
-  std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
-  return times[times.size() / 2];
-}
-
 }  // namespace
 
 CostPlan cost_plan(const Forward& forward, const kv::PagePool& pool) {

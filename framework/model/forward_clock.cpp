@@ -91,4 +91,9 @@ double ForwardClock::time(kv::Cache& cache, const Batch& batch) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+  return values[values.size() / 2];
+}
+
 }  // namespace redline::model

@@ -2,6 +2,8 @@
 // What forwards take: the time of one over rows behind a context, be they a chain, a tree or a
 // prompt. Any token costs the same, so the text is made up.
 #pragma once
+#include <vector>
+
 #include "kv/cache.hpp"
 #include "kv/page_pool.hpp"
 #include "model/forward.hpp"
@@ -26,5 +28,7 @@ class ForwardClock {
   Forward& forward_;
   kv::Cache cache_, empty_;
 };
+
+double median(std::vector<double> values);  // one or more, the upper one of an even number
 
 }  // namespace redline::model

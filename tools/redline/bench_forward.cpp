@@ -19,21 +19,16 @@ namespace {
 constexpr int kMostRows = 4096, kPromptRows = 512;
 constexpr int kStoredRows = 64, kStoredContext = 2048;  // the largest of the default plan
 
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
-  return values[values.size() / 2];
-}
-
 struct Timed {
   ForwardKind kind;
   int rows;
   std::vector<double> ns = {}, least_ns = {};  // least: by the probe just before
 
-  double median_ms() const { return median(ns) / 1e6; }
+  double median_ms() const { return model::median(ns) / 1e6; }
   double paired() const {  // the median of ratios
     std::vector<double> ratios;
     std::ranges::transform(ns, least_ns, std::back_inserter(ratios), std::divides{});
-    return median(ratios);
+    return model::median(ratios);
   }
 };
 
